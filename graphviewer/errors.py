@@ -1,0 +1,44 @@
+"""The one family of errors that a user is meant to read."""
+
+
+class GraphViewerError(Exception):
+    """Something a person can act on: what went wrong, and what to do about it.
+
+    Args:
+        message: one sentence, naming the file or node it is about.
+        hint: what to do next; may be empty.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class ReadError(GraphViewerError):
+    """A file could not be read as what it claims, or seems, to be."""
+
+
+class WriteError(GraphViewerError):
+    """A result could not be written; the old file is untouched."""
+
+
+class NameError_(GraphViewerError):
+    """A typed name means no node, or more than one."""
+
+
+class OperationError(GraphViewerError):
+    """An operation cannot give a right result, and says for which nodes."""
+
+
+class CheckpointError(ReadError):
+    """A checkpoint is damaged, incomplete, or does not fit the graph."""
+
+
+class Cancelled(GraphViewerError):
+    """The user stopped the work; nothing was written."""

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: where boxes stand and how edges run."""

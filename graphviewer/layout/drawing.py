@@ -1,0 +1,54 @@
+"""What a layout is: arrays that a canvas can paint, nothing about how they came about."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """Visible boxes and the edges between them, in scene units (y grows downwards).
+
+    Boxes come outer before inner, so painting them in order is right. An edge connects two boxes inside the same scope.
+
+    Attributes:
+        item: int32 [boxes], item of the scope tree.
+        x, y, w, h: float32 [boxes], left, top, width, height.
+        depth: int32 [boxes], how many open scopes are around the box.
+        parent: int32 [boxes], the box of the open scope around it, -1 at the top.
+        is_open: bool [boxes], an expanded scope: a frame with a title of ``TITLE_HEIGHT`` at its top.
+        source, target: int32 [edges], boxes.
+        count: int32 [edges], graph edges behind this one.
+        control: bool [edges], all of them are control edges.
+        offsets: int32 [edges+1]; edge e runs along ``points[offsets[e]:offsets[e+1]]``, from source to target.
+        points: float32 [points, 2].
+        hub: bool [edges], taken out of layering because an end has too many neighbours; it has no points
+            and is shown as a stub with a count beside each end.
+        width, height: extent of the whole drawing; its top left corner is (0, 0).
+    """
+
+    item: Ints
+    x: Floats
+    y: Floats
+    w: Floats
+    h: Floats
+    depth: Ints
+    parent: Ints
+    is_open: Mask
+    source: Ints
+    target: Ints
+    count: Ints
+    control: Mask
+    offsets: Ints
+    points: Floats
+    hub: Mask
+    width: float
+    height: float
+
+    def __len__(self) -> int:
+        return len(self.item)

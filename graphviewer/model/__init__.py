@@ -1,0 +1,1 @@
+"""What an open file is: documents, graphs, scopes, tensors, names."""

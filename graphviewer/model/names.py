@@ -1,0 +1,87 @@
+"""Names as people and files write them: ``x:0``, ``^x``, ``/x``, pasted code."""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from graphviewer.errors import NameError_
+
+CONTROL_PORT = -1
+_QUOTED = re.compile(r"""["']([^"']+)["']""")
+
+
+class Endpoint(NamedTuple):
+    """One output of a node: a tensor. ``port`` is 0 for the first output."""
+
+    node: str
+    port: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.node}:{self.port}" if self.port else self.node
+
+
+def parse_input(text: str) -> tuple[str, int]:
+    """Split a NodeDef input: ``x`` -> (x, 0), ``x:1`` -> (x, 1), ``^x`` -> (x, CONTROL_PORT)."""
+    if text.startswith("^"):
+        return text[1:], CONTROL_PORT
+    name, colon, port = text.rpartition(":")
+    if colon and port.isascii() and port.isdigit() and len(port) < 7:
+        return name, int(port)
+    return text, 0
+
+
+def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
+    """The names most likely meant by ``name``: same last part first, then by similarity (at most 20,000 are compared)."""
+    pool = list(names)
+    last = name.rsplit("/", 1)[-1].lower()
+    same_end = [other for other in pool if other.lower().rsplit("/", 1)[-1] == last]
+    close = difflib.get_close_matches(name, pool[:20_000], count, 0.6)
+    return list(dict.fromkeys([*same_end[:count], *close]))[:count]
+
+
+def _spellings(text: str) -> Iterable[str]:
+    """What ``text`` may mean, the literal reading first."""
+    bare = text.strip()
+    yield bare
+    quoted = _QUOTED.search(bare)
+    if quoted:
+        bare = quoted.group(1).strip()
+        yield bare
+    bare = bare.strip("\"'`,; ").lstrip("^/")
+    yield bare
+    yield re.sub(r"(:\d*)+$", "", bare)
+    yield re.sub(r"/\([^()/]*\)$", "", bare)  # TensorBoard shows the op of a scope as 'concat/(concat)'
+
+
+def resolve(text: str, index: Mapping[str, int]) -> Endpoint:
+    """The endpoint that a typed or pasted name means.
+
+    Args:
+        text: ``x:0``, ``^x``, ``/x``, ``x:0:0``, ``concat/(concat)``, other case, or code that quotes the name.
+        index: node names of the graph (as keys).
+
+    Raises:
+        NameError_: no node, or several differing only in case; the message names the nearest.
+    """
+    for spelling in _spellings(text):
+        name, port = parse_input(spelling)
+        for candidate, at in ((spelling, 0), (name, max(port, 0))):
+            if candidate in index:
+                first_port = re.search(r":(\d+)(:\d+)*$", text.strip("\"' )"))
+                return Endpoint(candidate, at or (int(first_port.group(1)) if first_port and candidate != text else 0))
+    folded = parse_input(text.strip().lstrip("^/"))[0].lower()
+    same = [name for name in index if name.lower() == folded]
+    if len(same) == 1:
+        return Endpoint(same[0], max(parse_input(text)[1], 0))
+    close = same or nearest(folded, index)
+    raise NameError_(
+        f"There is no node '{text.strip()}'.",
+        f"Closest: {', '.join(close)}." if close else "The outputs verb and the Endpoints panel list candidates.",
+    )
+
+
+def resolve_all(texts: Iterable[str], index: Mapping[str, int]) -> list[Endpoint]:
+    """Resolve repeated and comma-separated names, keeping order and dropping doubles."""
+    parts = [part for text in texts for part in ([text] if text in index else text.split(",")) if part.strip()]
+    return list(dict.fromkeys(resolve(part, index) for part in parts))

@@ -1,0 +1,49 @@
+"""Values laid over a drawing: one category per node, with the reason for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer.model.scopes import Scopes
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Overlay:
+    """Roles, diff status, search hits, check problems: all one kind of thing, shown one at a time.
+
+    Attributes:
+        kind: ``roles``, ``diff``, ``search``, ``problems``; theme tokens are ``<kind>.<category>``.
+        categories: ids in legend order.
+        codes: int8 [nodes], index into ``categories``, NONE (-1) where the overlay says nothing.
+        reasons: [nodes] why the node has its category; shown on hover.
+        markers: by node number, small badges beside the category (``random``, ``training_mode`` ...).
+    """
+
+    kind: str
+    categories: Sequence[str]
+    codes: NDArray[np.int8]
+    reasons: Sequence[str]
+    markers: Mapping[int, frozenset[str]] = field(default_factory=dict)
+
+    def category(self, node: int) -> str | None:
+        """The category id of a node, None where the overlay says nothing."""
+        code = int(self.codes[node])
+        return None if code == NONE else self.categories[code]
+
+    def counts(self) -> dict[str, int]:
+        """Nodes per category, in legend order, zero counts left out."""
+        found = np.bincount(self.codes[self.codes != NONE], minlength=len(self.categories))
+        return {name: int(n) for name, n in zip(self.categories, found.tolist(), strict=True) if n}
+
+    def by_item(self, scopes: Scopes) -> NDArray[np.int32]:
+        """int32 [items, categories]: nodes of each category inside each item of the scope tree."""
+        table = np.zeros((len(scopes), len(self.categories)), np.int32)
+        known = np.flatnonzero(self.codes != NONE)
+        table[scopes.leaf[known], self.codes[known]] = 1
+        return scopes.roll_up(table).astype(np.int32)
