@@ -28,7 +28,7 @@ class WriteError(GraphViewerError):
     """A result could not be written; the old file is untouched."""
 
 
-class NameError_(GraphViewerError):
+class UnknownNameError(GraphViewerError):
     """A typed name means no node, or more than one."""
 
 

@@ -77,4 +77,5 @@ def main(target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent / "resources" / "tensorflow")
+    default = Path(__file__).resolve().parent.parent / "resources" / "tensorflow"
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)

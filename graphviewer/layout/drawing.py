@@ -9,6 +9,15 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
+TITLE_HEIGHT = 24.0
+"""Height of the title at the top of an open scope."""
+PADDING = 16.0
+"""Free room between the frame of an open scope and what is in it."""
+LEAF_HEIGHT, SCOPE_HEIGHT = 28.0, 40.0
+"""Heights of a node's box and of a closed scope's."""
+LEAST_WIDTH, MOST_WIDTH = 40.0, 220.0
+"""Limits for the width of a closed box; longer labels are elided."""
+
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
@@ -24,7 +33,7 @@ class Drawing:
         is_open: bool [boxes], an expanded scope: a frame with a title of ``TITLE_HEIGHT`` at its top.
         source, target: int32 [edges], boxes.
         count: int32 [edges], graph edges behind this one.
-        control: bool [edges], all of them are control edges.
+        control: bool [edges], all of them are control edges; they take no part in layering and have no points.
         offsets: int32 [edges+1]; edge e runs along ``points[offsets[e]:offsets[e+1]]``, from source to target.
         points: float32 [points, 2].
         hub: bool [edges], taken out of layering because an end has too many neighbours; it has no points

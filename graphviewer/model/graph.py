@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 Mask = NDArray[np.bool_]
+_BLOCK = 1_000  # nodes read by one C call that holds the GIL: 475,000 edges in one call would stop the window for 60 ms
 
 
 class Dangling(NamedTuple):
@@ -55,29 +56,27 @@ class Graph:
     def from_nodes(cls, nodes: Sequence[Any]) -> Graph:
         """Columns of a sequence of NodeDefs (16,500 nodes with 475,000 edges: 0.15 s)."""
         names = [node.name for node in nodes]
-        inputs = [node.input for node in nodes]
         count = len(names)
         code: dict[str, int] = {}
         for number, name in enumerate(names):
             code.setdefault(name, number)
             code.setdefault("^" + name, number + count)
-        counts = np.fromiter(map(len, inputs), np.int64, count)
-        flat = list(chain.from_iterable(inputs))
-        target = np.fromiter(map(code.get, flat, repeat(-1)), np.int64, len(flat))
-        dst = np.repeat(np.arange(count), counts)
-        slot = np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)
+        blocks = [_read_inputs(nodes, at, code) for at in range(0, count, _BLOCK)] or [_read_inputs((), 0, code)]
+        target, dst, slot = (np.concatenate(column) for column in list(zip(*blocks, strict=True))[:3])
+        texts = {edge: text for block in _numbered(blocks) for edge, text in block}
         port = np.where(target >= count, CONTROL_PORT, 0)
         target = np.where(target >= count, target - count, target)
         dangling = []
-        for edge in np.flatnonzero(target < 0).tolist():
-            name, at = parse_input(flat[edge])
+        for edge, text in texts.items():
+            name, at = parse_input(text)
             number = code.get(name, -1)
             target[edge], port[edge] = number, at
             if number < 0:
-                dangling.append(Dangling(int(dst[edge]), flat[edge]))
+                dangling.append(Dangling(int(dst[edge]), text))
         keep = target >= 0
-        columns = (column[keep].astype(np.int32) for column in (target, dst, port, slot))
-        return cls(names, [n.op for n in nodes], [n.device for n in nodes], *columns, tuple(dangling))
+        edges = [column[keep].astype(np.int32) for column in (target, dst, port, slot)]
+        ops, devices = [node.op for node in nodes], [node.device for node in nodes]
+        return cls(names, ops, devices, edges[0], edges[1], edges[2], edges[3], tuple(dangling))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -187,3 +186,30 @@ class Graph:
             ports.setdefault((source, target), []).append(port)
         graph.add_edges_from((source, target, {"ports": ports[source, target]}) for source, target in ports)
         return graph
+
+
+class _Inputs(NamedTuple):
+    """The inputs of a block of nodes; ``unresolved`` lists (edge of the block, text) that are no plain names."""
+
+    target: NDArray[np.int64]
+    dst: NDArray[np.int64]
+    slot: NDArray[np.int64]
+    unresolved: list[tuple[int, str]]
+
+
+def _read_inputs(nodes: Sequence[Any], begin: int, code: dict[str, int]) -> _Inputs:
+    inputs = [node.input for node in nodes[begin : begin + _BLOCK]]
+    counts = np.fromiter(map(len, inputs), np.int64, len(inputs))
+    flat = list(chain.from_iterable(inputs))
+    target = np.fromiter(map(code.get, flat, repeat(-1)), np.int64, len(flat))
+    dst = np.repeat(np.arange(begin, begin + len(inputs)), counts)
+    slot = np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return _Inputs(target, dst, slot, [(edge, flat[edge]) for edge in np.flatnonzero(target < 0).tolist()])
+
+
+def _numbered(blocks: Sequence[_Inputs]) -> Iterable[list[tuple[int, str]]]:
+    """The unresolved inputs of each block, with edge numbers of the whole graph."""
+    offset = 0
+    for block in blocks:
+        yield [(offset + edge, text) for edge, text in block.unresolved]
+        offset += len(block.target)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from graphviewer.errors import NameError_
+from graphviewer.errors import UnknownNameError
 
 CONTROL_PORT = -1
 _QUOTED = re.compile(r"""["']([^"']+)["']""")
@@ -32,7 +32,7 @@ def parse_input(text: str) -> tuple[str, int]:
 
 
 def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
-    """The names most likely meant by ``name``: same last part first, then by similarity (at most 20,000 are compared)."""
+    """The names most likely meant by ``name``: same last part first, then by similarity (at most 20,000 looked at)."""
     pool = list(names)
     last = name.rsplit("/", 1)[-1].lower()
     same_end = [other for other in pool if other.lower().rsplit("/", 1)[-1] == last]
@@ -62,7 +62,7 @@ def resolve(text: str, index: Mapping[str, int]) -> Endpoint:
         index: node names of the graph (as keys).
 
     Raises:
-        NameError_: no node, or several differing only in case; the message names the nearest.
+        UnknownNameError: no node, or several differing only in case; the message names the nearest.
     """
     for spelling in _spellings(text):
         name, port = parse_input(spelling)
@@ -75,7 +75,7 @@ def resolve(text: str, index: Mapping[str, int]) -> Endpoint:
     if len(same) == 1:
         return Endpoint(same[0], max(parse_input(text)[1], 0))
     close = same or nearest(folded, index)
-    raise NameError_(
+    raise UnknownNameError(
         f"There is no node '{text.strip()}'.",
         f"Closest: {', '.join(close)}." if close else "The outputs verb and the Endpoints panel list candidates.",
     )

@@ -1,0 +1,54 @@
+# make run    set everything up and open the bundled sample (without a screen: do the same job headless)
+# make test   set everything up and run all tests, those of the window offscreen and on a virtual X screen
+# make check  the linters: ruff, mypy, import-linter
+# make format / make bench / make sample / make clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+GUI_TESTS := $(wildcard tests/gui)
+
+.PHONY: run test check format bench sample clean system system-test
+
+run: system $(VENV)/.installed
+	@scripts/run.sh
+
+test: system-test $(VENV)/.installed-dev
+	QT_QPA_PLATFORM=xcb scripts/with_xvfb.sh $(BIN)/python -m pytest $(GUI_TESTS)
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: system $(VENV)/.installed-dev
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -s tests/benchmarks
+
+sample: $(VENV)/.installed
+	$(BIN)/python scripts/make_sample.py
+
+clean:
+	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+system:
+	@scripts/system_packages.sh run
+
+system-test:
+	@scripts/system_packages.sh test
+
+$(VENV)/bin/python:
+	@scripts/make_venv.sh $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,1 @@
+"""Questions about a document, answered without changing it."""

@@ -1,0 +1,264 @@
+"""Candidates for outputs: where the forward pass ends, and what it judges."""
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from graphviewer.analysis import ops
+from graphviewer.analysis.candidates import Candidate, Suggestion, big_constants, signature_endpoints
+from graphviewer.analysis.roles import Roles
+from graphviewer.analysis.roles.markers import training_mode
+from graphviewer.model.graph import Mask
+
+WALKED = 200
+"""Candidates, best first by what is cheap to know, whose whole past is looked at."""
+
+STEP_UP = 0.5
+"""What an inner node scores less than the node it leads to, at least."""
+
+MOST_PARTS = 8
+"""Optimizers up to which a network is taken for one of several parts."""
+
+OUTPUT_OPS = {
+    "CombinedNonMaxSuppression": 3.0,
+    "TFLite_Detection_PostProcess": 4.0,
+    "Softmax": 2.0,
+    "Sigmoid": 1.5,
+    "LogSoftmax": 1.5,
+    "StatefulPartitionedCall": 1.5,
+    "PartitionedCall": 1.5,
+    "ArgMax": 1.2,
+    "TopKV2": 1.2,
+    "L2Normalize": 1.0,
+    "NonMaxSuppressionV3": 1.0,
+    "Tanh": 1.0,
+    "BiasAdd": 0.8,
+    "MatMul": 0.6,
+    "Identity": 0.5,
+    "ResizeBilinear": 0.5,
+    "Squeeze": 0.5,
+    "Conv2D": 0.3,
+    "Exit": 0.3,
+    "Reshape": 0.3,
+}
+"""What networks end in."""
+
+OTHER_OPS = {
+    "Equal": -2.0,
+    "Fill": -3.0,
+    "InTopK": -3.0,
+    "InTopKV2": -3.0,
+    "Mean": -0.5,
+    "Pack": -1.0,
+    "StridedSlice": -1.0,
+    "Sum": -1.5,
+    "LookupTableSize": -3.0,
+    "LookupTableSizeV2": -3.0,
+}
+"""What networks seldom end in."""
+
+NEVER = ops.SHAPE_OPS | ops.VARIABLE_OPS | ops.PLACEHOLDER_OPS
+NEVER |= {"Const", "Fill", "LoopCond", "NoOp", "OnesLike", "ZerosLike", "StackPush", "StackPushV2"}
+
+TRAINING = (
+    *("gradient", "optimizer", "batch_norm_update", "moving_average", "global_step", "metric", "save_restore"),
+    *("initializer", "summary", "check"),
+)
+"""Roles that no suggestion has, and whose reading a node says nothing about its use."""
+
+NAMES = (
+    (4.0, r"(^|/)(raw_)?(num_detections|detection_\w+|TFLite_Detection_PostProcess)(_\d+)?$"),
+    (2.0, r"(?i)(^|[/_])(predict\w*|prob\w*|softmax|outputs?|scores?|final_result|embeddings?|classes)(_\d+)?$"),
+    (1.0, r"(?i)(^|/)logits(_\d+)?$"),
+    (-3.0, r"(?i)(loss|accuracy|metric|summary|global_step|train_op|cost|error|report_uninit)"),
+)
+
+
+class Outputs:
+    """Finds and weighs candidates for outputs."""
+
+    def __init__(self, roles: Roles) -> None:
+        self.roles, self.facts, self.forward = roles, roles.facts, roles.forward
+        self.graph, self.document = roles.facts.graph, roles.facts.document
+
+    def suggestions(self, limit: int) -> list[Suggestion]:
+        """Best first; signature outputs always lead, inner nodes of the forward pass fill the list."""
+        signed = {(one.node, one.port): one for one in self._signed()}
+        ends = [one for one in self._ends() if (one.node, one.port) not in signed]
+        ends.sort(key=lambda one: (-one.score, -one.node))
+        found = [*signed.values(), *ends[:WALKED]]
+        for candidate in found:
+            self._weigh_past(candidate)
+        self._prefer_identities(found)
+        found += self._inner(found, limit - len(found))
+        place = {key: number for number, key in enumerate(signed)}
+        found.sort(key=lambda one: ((one.node, one.port) not in signed, -one.score, place.get((one.node, one.port), -one.node)))
+        return [one.suggestion(self.graph.names[one.node]) for one in found[:limit]]
+
+    def _inner(self, ends: Sequence[Candidate], count: int) -> list[Candidate]:
+        """Up to ``count`` eligible nodes above the ends, best end first; each ranks below what it leads to."""
+        found: list[Candidate] = []
+        seen = {one.node for one in ends}
+        heap = [(-one.score, -one.node) for one in ends]
+        heapq.heapify(heap)
+        eligible = self._eligible()
+        if self.facts.sources.any():
+            eligible &= self.facts.from_values
+        while heap and len(found) < count:
+            score, below = -heap[0][0], -heap[0][1]
+            heapq.heappop(heap)
+            for node in (node for node in self.graph.inputs(below) if node not in seen):
+                seen.add(node)
+                candidate = Candidate(node, score=score - STEP_UP)
+                if eligible[node]:
+                    candidate = Candidate(node)
+                    candidate.add(-2.0, f"leads to {self.graph.names[below]}")
+                    self._weigh(candidate)
+                    self._weigh_past(candidate)
+                    candidate.score = min(candidate.score, score - STEP_UP)
+                    found.append(candidate)
+                heapq.heappush(heap, (-candidate.score, -node))
+        return found[: max(count, 0)]
+
+    def _signed(self) -> Iterator[Candidate]:
+        """The outputs of the file's signatures, in their order; a signature may also name a write, to run it."""
+        for key, port, name in signature_endpoints(self.document, "outputs"):
+            node = self.graph.index.get(name)
+            if node is not None and not ops.is_variable_write(self.graph.ops[node]) and not self._is_silent(node):
+                candidate = Candidate(node, port)
+                candidate.add(20.0, f"output of the signature {key}")
+                yield candidate
+
+    @cached_property
+    def _training(self) -> Mask:
+        """bool [n]: nodes of training, by rule or as helpers of the backward pass."""
+        trains = bool(self.roles.training.trained.any())  # else gradients may be what the network computes: forces
+        found = np.zeros(self.facts.count, np.bool_)
+        for role in TRAINING:
+            found |= self.roles.seeded.has(role) if trains or role != "gradient" else False
+        return found | self.forward.backward if trains else found
+
+    @cached_property
+    def _judging(self) -> Mask:
+        """bool [n]: the losses, and what depends on the labels."""
+        return self.forward.labelled | self.facts.mask(self.forward.losses)
+
+    def _eligible(self) -> Mask:
+        """bool [n]: nodes that could be outputs at all."""
+        facts = self.facts
+        pipeline = self.roles.seeded.has("input_pipeline") & ~facts.below(facts.variables)
+        never = facts.family(NEVER) | facts.is_read | facts.effect_only | pipeline
+        first = ops.first_inputs(self.graph)
+        pivot = (first >= 0) & facts.family(ops.SWITCH_OPS)[first] & facts.family({"Identity"})
+        silent = facts.mask(node for node in range(facts.count) if self._is_silent(node))
+        partly = ops.inside_loops(self.graph) | ops.inside_branches(self.graph)
+        writes = facts.assigns | facts.applies
+        return ~(never | pivot | silent | partly | writes | self._training | self._judging)
+
+    def _is_silent(self, node: int) -> bool:
+        return ops.output_count(self.document.node(node)) == 0
+
+    def _ends(self) -> Iterator[Candidate]:
+        """Ends of the forward pass, and what feeds the loss."""
+        facts = self.facts
+        total = facts.readers()
+        judged = facts.readers(self._judging)
+        live = total - facts.readers(self._training | self._judging)
+        updates = self._training & ~self.roles.seeded.has("summary")
+        only_updates = (total > 0) & (total == facts.readers(updates))
+        parts = self._ends_of_parts()
+        for node in np.flatnonzero(self._eligible() & ~only_updates).tolist():
+            candidate = Candidate(node)
+            if node in parts:
+                candidate.add(6.0, parts[node])
+            elif not live[node] and judged[node]:
+                candidate.add(3.0, "only the loss or metrics use it")
+            elif not live[node]:
+                candidate.add(3.0, "only training or summary nodes use it" if total[node] else "nothing uses it")
+            elif judged[node]:
+                candidate.add(2.0, "feeds the loss")
+            else:
+                continue
+            self._weigh(candidate)
+            yield candidate
+
+    def _weigh(self, candidate: Candidate) -> None:
+        """What is known without a walk: op, name, whether it is a recorded number or depends on data."""
+        node, op = candidate.node, self.graph.ops[candidate.node]
+        candidate.add(OUTPUT_OPS.get(op, 0.0), f"op {op}" if op in OUTPUT_OPS else "")
+        candidate.add(OTHER_OPS.get(op, 0.0))
+        if not self.facts.from_values[node]:
+            candidate.add(-4.0, "depends on no input")
+        if any(self.graph.ops[reader] == "ScalarSummary" for reader in self.graph.consumers(node)):
+            candidate.add(-5.0, "is recorded as a number")
+        for score, pattern in NAMES:
+            if re.search(pattern, self.graph.names[node]):
+                candidate.add(score, "its name" if score > 0 else "its name speaks against it")
+                break
+
+    def _weigh_past(self, candidate: Candidate) -> None:
+        """What lies above: weights, losses, training mode, random numbers."""
+        facts = self.facts
+        above = facts.above(facts.mask([candidate.node]), facts.family(ops.SHAPE_OPS))
+        weights, word = self._weights
+        if weights.any():
+            share = np.count_nonzero(above & weights) / np.count_nonzero(weights)
+            none = f"depends on none of the {word}"
+            candidate.add(4.0 * share if share else -3.0, f"depends on {share:.0%} of the {word}" if share else none)
+        if (above & self._judges).any():
+            candidate.add(-8.0, "comes after a loss")
+        in_training = np.count_nonzero(above & self._training_mode)
+        if in_training:
+            candidate.add(-3.0, f"{in_training} batch norms or dropouts above it are in training mode")
+        if (above & self._random).any():
+            candidate.add(-2.0, "depends on random numbers")
+
+    @cached_property
+    def _judges(self) -> Mask:
+        return self.facts.family(ops.LOSS_OPS | {"InTopK", "InTopKV2"})
+
+    @cached_property
+    def _training_mode(self) -> Mask:
+        return training_mode(self.facts)
+
+    @cached_property
+    def _random(self) -> Mask:
+        return self.facts.family(ops.is_random_op)
+
+    @cached_property
+    def _weights(self) -> tuple[Mask, str]:
+        """What the network learned: trained variables, or all that are read, or big constants."""
+        if self.roles.training.trained.any():
+            return self.roles.training.trained, "trained variables"
+        variables = self.facts.variables & self.forward.reached
+        return (variables, "variables") if variables.any() else (big_constants(self.facts), "weights")
+
+    def _ends_of_parts(self) -> dict[int, str]:
+        """Where several optimizers train a part each (a GAN): the last nodes that depend on one part only."""
+        parts = [one.variables for one in self.roles.training.optimizers if one.variables]
+        if not 1 < len(parts) <= MOST_PARTS:
+            return {}
+        found: dict[int, str] = {}
+        eligible = self._eligible()
+        for part in parts:
+            others = frozenset().union(*(other for other in parts if other is not part))
+            if part & others:
+                continue
+            below_others = self.facts.below(self.facts.mask(others))
+            inside = np.ones(self.facts.count, np.bool_)
+            for variable in part:
+                inside &= self.facts.below(self.facts.mask([variable]))
+            ends = inside & ~below_others & eligible & (self.facts.readers(below_others) > 0)
+            for node in np.flatnonzero(ends).tolist():
+                found[node] = f"end of a part with its own optimizer ({len(part)} variables)"
+        return found
+
+    def _prefer_identities(self, found: Iterable[Candidate]) -> None:
+        """An Identity on a candidate was put there to give it a name."""
+        nodes = {candidate.node for candidate in found}
+        for candidate in found:
+            if self.graph.ops[candidate.node] == "Identity" and nodes.intersection(self.graph.inputs(candidate.node)):
+                candidate.score += 0.3

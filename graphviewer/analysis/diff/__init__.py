@@ -1,0 +1,35 @@
+"""What differs between two graphs: one status for every node of either side, with the reason in words."""
+
+from graphviewer.analysis.diff.compare import compare
+from graphviewer.analysis.diff.result import (
+    ADDED,
+    CHANGED,
+    CONVERTED,
+    REMOVED,
+    RENAMED,
+    REWIRED,
+    SPLICED,
+    STATUSES,
+    UNCHANGED,
+    Change,
+    Diff,
+)
+from graphviewer.analysis.diff.rollup import by_op, by_role, rollup
+
+__all__ = [
+    "ADDED",
+    "CHANGED",
+    "CONVERTED",
+    "REMOVED",
+    "RENAMED",
+    "REWIRED",
+    "SPLICED",
+    "STATUSES",
+    "UNCHANGED",
+    "Change",
+    "Diff",
+    "by_op",
+    "by_role",
+    "compare",
+    "rollup",
+]

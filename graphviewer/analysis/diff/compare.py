@@ -1,0 +1,178 @@
+"""Compare two documents: link their nodes, settle what is equal, describe the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from graphviewer.analysis.diff.functions import FunctionPairs
+from graphviewer.analysis.diff.matching import MATCHERS
+from graphviewer.analysis.diff.nodes import NodeComparer, conversion, words
+from graphviewer.analysis.diff.pairing import UNMATCHED, Pairing
+from graphviewer.analysis.diff.result import (
+    ADDED,
+    CHANGED,
+    CONVERTED,
+    REMOVED,
+    RENAMED,
+    REWIRED,
+    SPLICED,
+    STATUSES,
+    UNCHANGED,
+    Change,
+    Diff,
+)
+from graphviewer.analysis.diff.splices import spliced
+from graphviewer.model.document import Document
+from graphviewer.model.progress import Progress, silent
+from graphviewer.model.provenance import Origin, Provenance
+from graphviewer.protos import function_names
+
+_REPORT_EVERY = 4096
+
+
+def compare(
+    before: Document, after: Document, provenance: Provenance | None = None, progress: Progress = silent
+) -> Diff:
+    """Give every node of both graphs one status.
+
+    Nodes are linked by provenance where there is one, then by name, by renamed scope, by place in the graph. What does
+    not count: order of nodes and of control inputs, encoding of tensors, attributes left at their default, debug
+    information, ``versions``.
+
+    Args:
+        before: the first graph.
+        after: the second graph.
+        provenance: what the operation reported that made ``after`` from ``before``.
+        progress: hears how many linked nodes are compared.
+
+    Raises:
+        ReadError: a file with large constants changed on disk meanwhile.
+    """
+    pairing = Pairing(before, after, provenance)
+    for matcher in MATCHERS:
+        matcher(pairing)
+    status_before = np.full(len(pairing.names_before), REMOVED, np.int8)
+    status_after = np.full(len(pairing.names_after), ADDED, np.int8)
+    changes: list[tuple[int, Change]] = []
+    for one_before, one_after, status, change in _settle_pairs(pairing, progress):
+        status_after[one_after] = status
+        if pairing.match[one_before] == one_after:
+            status_before[one_before] = status
+        if change is not None:
+            changes.append((status, change))
+    for node, change in _gone(pairing):
+        status = STATUSES.index(change.status)
+        status_before[node] = status
+        changes.append((status, change))
+    changes += [(ADDED, change) for change in _new(pairing)]
+    changes.sort(key=lambda entry: (entry[0], entry[1].before_node, entry[1].after_node))
+    ordered = tuple(change for _, change in changes)
+    return Diff(before, after, ordered, pairing.match, pairing.origin, status_before, status_after)
+
+
+def _settle_pairs(pairing: Pairing, progress: Progress) -> Iterator[tuple[int, int, int, Change | None]]:
+    """Every link as (node before, node after, status, change); no change for an unchanged node."""
+    functions = FunctionPairs(pairing.before, pairing.after)
+    differing = functions.differing()
+    comparer = NodeComparer(functions, pairing.translate, pairing.renames)
+    old, new = pairing.before.graph_def.node, pairing.after.graph_def.node
+    total = len(pairing.origin)
+    for before, after in pairing.pairs():
+        if after % _REPORT_EVERY == 0:
+            progress(after / total, "comparing nodes")
+        left, right = old[before], new[after]
+        if (
+            left.SerializeToString(deterministic=True) == right.SerializeToString(deterministic=True)
+            and not (differing and not differing.isdisjoint(function_names(left.attr.values())))
+            and _same_payload(pairing, before, after)
+        ):
+            yield before, after, UNCHANGED, None
+        else:
+            status, reason, details = _judge(pairing, comparer, before, after)
+            change = None if status == UNCHANGED else _linked(pairing, before, after, status, reason, details)
+            yield before, after, status, change
+
+
+def _same_payload(pairing: Pairing, before: int, after: int) -> bool:
+    """Whether two otherwise equal nodes also have equal content left in their files; read only at equal lengths."""
+    left, right = _payload_length(pairing.before, before), _payload_length(pairing.after, after)
+    if left < 0 and right < 0:
+        return True
+    if left != right or pairing.before.payloads is None or pairing.after.payloads is None:
+        return False
+    return pairing.before.payloads.read(before) == pairing.after.payloads.read(after)
+
+
+def _payload_length(document: Document, node: int) -> int:
+    if document.payloads is None or node not in document.payloads.by_node:
+        return -1
+    return document.payloads.by_node[node].length
+
+
+def _judge(pairing: Pairing, comparer: NodeComparer, before: int, after: int) -> tuple[int, str, dict[str, Any]]:
+    """Status, reason and details of two linked nodes that are not equal byte for byte."""
+    left, right = pairing.before.full_node(before), pairing.after.full_node(after)
+    content, inputs = comparer.content(left, right), comparer.inputs(left, right)
+    details = {**content, **inputs}
+    origin = pairing.origins.get(after)
+    converted = _conversion(left.op, right.op, origin)
+    name, new_name = pairing.names_before[before], pairing.names_after[after]
+    if converted and (content or name != new_name):
+        details = {"conversion": converted, **details}
+        return CONVERTED, _reason(origin, converted), details
+    if name != new_name:
+        extra = f"; also {words(content)}" if content else ""
+        return RENAMED, _reason(origin, f"called {name} before") + extra, details
+    if content:
+        also = "; its inputs differ too" if inputs else ""
+        return CHANGED, _reason(origin, words(content)) + also, details
+    if inputs:
+        return REWIRED, _reason(origin, comparer.rewiring(left, right)), details
+    return UNCHANGED, "", {}
+
+
+def _conversion(before: str, after: str, origin: Origin | None) -> str:
+    """The conversion that the operation reported, or that the two ops show."""
+    if origin is not None and ("->" in origin.rule or "→" in origin.rule or "cond" in origin.rule):
+        return origin.rule.replace("->", "→")
+    return conversion(before, after)
+
+
+def _reason(origin: Origin | None, otherwise: str) -> str:
+    return origin.reason if origin is not None and origin.reason else otherwise
+
+
+def _linked(pairing: Pairing, before: int, after: int, status: int, reason: str, details: dict[str, Any]) -> Change:
+    name, new_name = pairing.names_before[before], pairing.names_after[after]
+    return Change(STATUSES[status], name, new_name, reason, pairing.how[after], details, before, after)
+
+
+def _gone(pairing: Pairing) -> Iterator[tuple[int, Change]]:
+    """The nodes of the first graph that are in the second no more."""
+    gone = np.flatnonzero(pairing.match < 0)
+    passed = spliced(pairing, [node for node in gone.tolist() if node not in pairing.removals])
+    for node in gone.tolist():
+        name, op = pairing.names_before[node], pairing.before.node(node).op
+        removal = pairing.removals.get(node)
+        if removal is not None:
+            status = SPLICED if removal.rule == "spliced" else REMOVED
+            reason, match = removal.reason or f"{removal.rule} by the operation", "provenance"
+        elif node in passed:
+            status, match = SPLICED, "structure"
+            reason = f"this {op} is gone; what read it now reads {passed[node]}"
+        else:
+            status, reason, match = REMOVED, f"this {op} is in the first graph only", UNMATCHED
+        yield node, Change(STATUSES[status], name, None, reason, match, {"op": [op, None]}, node, -1)
+
+
+def _new(pairing: Pairing) -> Iterator[Change]:
+    """The nodes of the second graph that were not in the first."""
+    for node in np.flatnonzero(pairing.origin < 0).tolist():
+        op = pairing.after.node(node).op
+        origin = pairing.origins.get(node)
+        reason = _reason(origin, f"this {op} is in the second graph only")
+        match = UNMATCHED if origin is None else "provenance"
+        yield Change("added", None, pairing.names_after[node], reason, match, {"op": [None, op]}, -1, node)

@@ -1,0 +1,100 @@
+"""Library functions of two documents compared by meaning: their names carry counters and do not count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from graphviewer import protos
+from graphviewer.model.document import Document
+
+Pair = tuple[str, str]
+
+
+class _Local(NamedTuple):
+    """Two bodies compared without what they call: equal so far, and the calls that this depends on."""
+
+    equal: bool
+    calls: frozenset[Pair]
+
+
+class FunctionPairs:
+    """Tells whether a function of one library does the same as one of the other.
+
+    Two functions are the same when signature and nodes are, and the functions they call are, pair by pair. Recursive
+    functions are taken as equal until a difference is found.
+    """
+
+    def __init__(self, before: Document, after: Document) -> None:
+        self._before, self._after = before.functions, after.functions
+        self._known: dict[Pair, bool] = {}
+        libraries = (document.graph_def.library.SerializeToString(deterministic=True) for document in (before, after))
+        self._equal_libraries = len(set(libraries)) == 1
+
+    def differing(self) -> frozenset[str]:
+        """Names on both sides whose functions differ."""
+        if self._equal_libraries:
+            return frozenset()
+        shared = self._before.keys() & self._after.keys()
+        return frozenset(name for name in shared if not self.same(name, name))
+
+    def same(self, before: str, after: str) -> bool:
+        """Whether two functions do the same; a name that a library lacks equals only itself."""
+        if self._equal_libraries and before == after:
+            return True
+        if (before, after) not in self._known:
+            self._settle((before, after))
+        return self._known[before, after]
+
+    def _settle(self, first: Pair) -> None:
+        """Compare a pair and all pairs it leads to; a difference spreads to the callers."""
+        local: dict[Pair, _Local] = {}
+        waiting = [first]
+        while waiting:
+            pair = waiting.pop()
+            if pair not in local:
+                local[pair] = self._compare(pair)
+                waiting.extend(local[pair].calls)
+        differing = {pair for pair, found in local.items() if not found.equal}
+        callers: dict[Pair, list[Pair]] = {}
+        for pair, found in local.items():
+            for call in found.calls:
+                callers.setdefault(call, []).append(pair)
+        stack = list(differing)
+        while stack:
+            new = [pair for pair in callers.get(stack.pop(), ()) if pair not in differing]
+            differing.update(new)
+            stack.extend(new)
+        self._known.update((pair, pair not in differing) for pair in local)
+
+    def _compare(self, pair: Pair) -> _Local:
+        before, after = self._before.get(pair[0]), self._after.get(pair[1])
+        if before is None or after is None:
+            return _Local(before is after and pair[0] == pair[1], frozenset())
+        left, calls_left = _neutral(before)
+        right, calls_right = _neutral(after)
+        if left != right:
+            return _Local(False, frozenset())
+        return _Local(True, frozenset(zip(calls_left, calls_right, strict=True)))
+
+
+def _neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
+    """A FunctionDef without its own name, order of nodes and names of what it calls; and those names in fixed order."""
+    bare = protos.FunctionDef()
+    bare.CopyFrom(function)
+    bare.signature.name = ""
+    nodes = sorted(bare.node_def, key=lambda node: node.name)
+    del bare.node_def[:]
+    calls = [name for node in nodes for name in _take_calls(node.attr)]
+    body = tuple(node.SerializeToString(deterministic=True) for node in nodes)
+    return (bare.SerializeToString(deterministic=True), *body), calls
+
+
+def _take_calls(attrs: Mapping[str, Any]) -> Iterator[str]:
+    """The function names in a node's attributes, each taken out of its place."""
+    for key in sorted(attrs):
+        kind = attrs[key].WhichOneof("value")
+        called = [attrs[key].func] if kind == "func" else list(attrs[key].list.func) if kind == "list" else []
+        for function in called:
+            yield function.name
+            function.name = ""

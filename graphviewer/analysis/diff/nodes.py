@@ -1,0 +1,262 @@
+"""Two NodeDefs side by side: what differs by meaning, as pairs for scripts and as words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from graphviewer import protos
+from graphviewer.analysis.diff.functions import FunctionPairs
+from graphviewer.analysis.diff.values import difference, same_tensor, value_facts
+from graphviewer.analysis.ops import (
+    INITIALIZED_OPS,
+    PLACEHOLDER_OPS,
+    REF_TO_VALUE,
+    RESOURCE_TO_VALUE,
+    VARIABLE_OPS,
+    is_pipeline_op,
+)
+from graphviewer.model.names import parse_input
+from graphviewer.model.tensors import describe_tensor, shape_list
+from graphviewer.protos import dtype_name
+
+Details = dict[str, Any]
+
+_TYPE_ATTRS = ("dtype", "T")
+_COLOCATION = "_class"
+_SHOWN_ITEMS = 16
+_SHOWN_TEXT = 120
+_FOLDED = {"Switch": "Identity", "RefSwitch": "Identity", "Merge": "Identity", "RefMerge": "Identity"}
+
+
+def conversion(before: str, after: str) -> str:
+    """What an op was turned into, in the words of the contract; empty for a pair of ops that is no conversion."""
+    if before == after:
+        return ""
+    if before in VARIABLE_OPS and after == "Const":
+        return "variable → constant"
+    if after in PLACEHOLDER_OPS and before not in PLACEHOLDER_OPS:
+        return "pipeline → placeholder" if is_pipeline_op(before) else f"{before} → placeholder"
+    if _FOLDED.get(before) == after:
+        return "branch of a folded cond"
+    if RESOURCE_TO_VALUE.get(before) == after or REF_TO_VALUE.get(before) == after:
+        return f"{before} → {after}"
+    if before in INITIALIZED_OPS and after == "Const":
+        return f"{before} → constant"
+    return ""
+
+
+class NodeComparer:
+    """Finds what differs between linked nodes of two documents.
+
+    Args:
+        functions: the two function libraries.
+        translate: an input of the first graph as the second would write it, if only names changed.
+        renamed: a node name of the first graph as the second writes it.
+    """
+
+    def __init__(self, functions: FunctionPairs, translate: Callable[[str], str], renamed: Mapping[str, str]) -> None:
+        self._functions = functions
+        self._translate = translate
+        self._renamed = renamed
+
+    def content(self, before: Any, after: Any) -> Details:
+        """Differences of op, device, attributes and values; empty when both mean the same."""
+        found: Details = {}
+        if before.op != after.op:
+            found["op"] = [before.op, after.op]
+        if before.device != after.device:
+            found["device"] = [before.device, after.device]
+        for name in sorted({*before.attr, *after.attr}):
+            left, right = _attr(before, name), _attr(after, name)
+            if left is None or right is None or not self._same(name, left, right):
+                self._describe(name, left, right, found)
+        return found
+
+    def inputs(self, before: Any, after: Any) -> Details:
+        """Both input lists where they differ: data inputs in order, control inputs in any order."""
+        old, new = list(before.input), list(after.input)
+        if old == new and not self._renamed:
+            return {}
+        if _wires(map(self._translate, old)) == _wires(new):
+            return {}
+        return {"inputs": _shorten(old, new)}
+
+    def rewiring(self, before: Any, after: Any) -> str:
+        """How two input lists differ: ``reads c in place of b``."""
+        old, new = list(map(self._translate, before.input)), list(after.input)
+        gone, come = _only_in(old, new), _only_in(new, old)
+        if not gone and not come:
+            return "reads the same inputs in another order"
+        if not come:
+            return f"no longer reads {_list(gone)}"
+        if not gone:
+            return f"also reads {_list(come)}"
+        return f"reads {_list(come)} in place of {_list(gone)}"
+
+    def _same(self, name: str, left: Any, right: Any) -> bool:
+        kind = left.WhichOneof("value")
+        if kind != right.WhichOneof("value"):
+            return False
+        calls = kind == "func" or (kind == "list" and left.list.func)  # equal names may mean functions that differ
+        if not calls and left.SerializeToString(deterministic=True) == right.SerializeToString(deterministic=True):
+            return True
+        if kind == "tensor":
+            return same_tensor(left.tensor, right.tensor)
+        if kind == "shape":
+            return shape_list(left.shape) == shape_list(right.shape)
+        if kind == "func":
+            return self._same_call(left.func, right.func)
+        if kind == "list":
+            return self._same_list(name, left.list, right.list)
+        return False
+
+    def _same_call(self, left: Any, right: Any) -> bool:
+        return self._functions.same(left.name, right.name) and all(
+            key in left.attr and key in right.attr and self._same(key, left.attr[key], right.attr[key])
+            for key in {*left.attr, *right.attr}
+        )
+
+    def _same_list(self, name: str, left: Any, right: Any) -> bool:
+        if name == _COLOCATION:
+            return {self._moved(value) for value in left.s} == set(right.s)
+        if [field.name for field, _ in left.ListFields()] != [field.name for field, _ in right.ListFields()]:
+            return False
+        pairs: tuple[tuple[Any, Any, Callable[[Any, Any], bool]], ...] = (
+            (left.tensor, right.tensor, same_tensor),
+            (left.shape, right.shape, lambda a, b: shape_list(a) == shape_list(b)),
+            (left.func, right.func, self._same_call),
+        )
+        for old, new, same in pairs:
+            if old or new:
+                return len(old) == len(new) and all(map(same, old, new))
+        return False
+
+    def _moved(self, location: bytes) -> bytes:
+        """``loc:@old`` as ``loc:@new`` where that node was renamed."""
+        head, at, name = location.partition(b"@")
+        new = self._renamed.get(name.decode("utf-8", "replace"))
+        return location if new is None else head + at + new.encode()
+
+    def _describe(self, name: str, left: Any, right: Any, found: Details) -> None:
+        """Put one differing attribute where readers look for it."""
+        kinds = {value.WhichOneof("value") for value in (left, right) if value is not None}
+        if kinds == {"type"} and name in _TYPE_ATTRS:
+            found["dtype"] = [_text(left), _text(right)]
+        elif kinds == {"shape"} and name == "shape":
+            found["shape"] = [None if value is None else shape_list(value.shape) for value in (left, right)]
+        elif kinds == {"tensor"} and left is not None and right is not None:
+            _describe_value(name, left.tensor, right.tensor, found)
+        elif kinds == {"func"} and left is not None and right is not None and left.func.attr == right.func.attr:
+            found.setdefault("functions", {})[name] = [left.func.name, right.func.name]
+        else:
+            found.setdefault("attributes", {})[name] = [_text(left), _text(right)]
+
+
+def _attr(node: Any, name: str) -> Any | None:
+    """An attribute's value; the op's default where the node leaves it out, None where there is none."""
+    if name in node.attr:
+        return node.attr[name]
+    definition = protos.op_def(node.op)
+    if definition is not None:
+        for attr in definition.attr:
+            if attr.name == name and attr.HasField("default_value"):
+                return attr.default_value
+    return None
+
+
+def _describe_value(name: str, left: Any, right: Any, found: Details) -> None:
+    old, new = value_facts(left), value_facts(right)
+    for key in ("dtype", "shape"):
+        if old[key] != new[key] and key not in found:
+            found[key] = [old[key], new[key]]
+    found["value" if name == "value" else f"value of {name}"] = [old, new]
+    apart = difference(left, right)
+    if apart:
+        found["difference"] = apart
+
+
+def _wires(inputs: Iterable[str]) -> tuple[list[tuple[str, int]], set[str]]:
+    """Data inputs in order, and control inputs as a set."""
+    parsed = [parse_input(text) for text in inputs]
+    return [wire for wire in parsed if wire[1] >= 0], {name for name, port in parsed if port < 0}
+
+
+def _shorten(old: list[str], new: list[str]) -> list[list[str]]:
+    """Both input lists; of long ones only what the other lacks, and no more than a person reads."""
+    if max(len(old), len(new)) > _SHOWN_ITEMS:
+        old, new = _only_in(old, new) or old, _only_in(new, old) or new
+    return [
+        [*side[:_SHOWN_ITEMS], *([f"… {more:,} more"] if (more := len(side) - _SHOWN_ITEMS) > 0 else [])]
+        for side in (old, new)
+    ]
+
+
+def _only_in(these: list[str], others: list[str]) -> list[str]:
+    known = set(others)
+    return [text for text in these if text not in known]
+
+
+def _list(names: list[str]) -> str:
+    shown = ", ".join(names[:3])
+    return f"{shown} and {len(names) - 3:,} more" if len(names) > 3 else shown
+
+
+def _text(value: Any | None) -> str | None:
+    """An attribute value in one short line; None for an absent one."""
+    if value is None:
+        return None
+    kind = value.WhichOneof("value")
+    if kind == "list":
+        items = [_one(field.name, item) for field, listed in value.list.ListFields() for item in listed[:_SHOWN_ITEMS]]
+        count = sum(len(listed) for _, listed in value.list.ListFields())
+        return f"[{', '.join(items)}{', …' if count > len(items) else ''}]"
+    return "nothing" if kind is None else _one(kind, getattr(value, kind))
+
+
+def _one(kind: str, item: Any) -> str:
+    if kind == "type":
+        return dtype_name(item)
+    if kind == "shape":
+        return _shape_words(shape_list(item))
+    if kind == "tensor":
+        return describe_tensor(item)
+    if kind == "func":
+        return str(item.name)
+    if kind == "s":
+        item = item.decode("utf-8", "backslashreplace")
+    text = str(item)
+    return text if len(text) <= _SHOWN_TEXT else text[:_SHOWN_TEXT] + "…"
+
+
+def words(details: Mapping[str, Any]) -> str:
+    """Differences as one line: ``op Relu → Relu6, dtype float32 → float16``."""
+    parts = [f"{key} {_quoted(details[key])}" for key in ("op", "dtype", "device") if key in details]
+    if "shape" in details:
+        parts.append(f"shape {' → '.join(map(_shape_words, details['shape']))}")
+    for name, pair in details.get("attributes", {}).items():
+        parts.append(f"attribute {name} {_quoted(pair)}")
+    for name, (old, new) in details.get("functions", {}).items():
+        parts.append(f"the body of function {old}" if old == new else f"{name} calls {new} in place of {old}")
+    parts += [_value_words(key, details) for key in details if key == "value" or key.startswith("value of ")]
+    return ", ".join(parts)
+
+
+def _shape_words(shape: list[int] | None) -> str:
+    return "unknown" if shape is None else f"[{', '.join('?' if size < 0 else str(size) for size in shape)}]"
+
+
+def _quoted(pair: list[Any]) -> str:
+    old, new = ("absent" if side is None else side if side != "" else "none" for side in pair)
+    return f"{old} → {new}"
+
+
+def _value_words(key: str, details: Mapping[str, Any]) -> str:
+    apart = details.get("difference")
+    if not apart:
+        return f"{key}"
+    share = "all" if apart["differing"] == apart["elements"] else f"{apart['differing']:,} of {apart['elements']:,}"
+    if apart["elements"] == 1:
+        old, new = details[key]
+        return f"{key} {old['text'].rpartition(': ')[2]} → {new['text'].rpartition(': ')[2]}"
+    return f"{key} ({share} elements" + (f", by up to {apart['max_abs']:.6g})" if "max_abs" in apart else ")")

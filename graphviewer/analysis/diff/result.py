@@ -1,0 +1,146 @@
+"""The outcome of a comparison: arrays for drawing, changes for reading, JSON for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer.model.document import Document
+from graphviewer.model.graph import Ints
+from graphviewer.model.overlay import Overlay
+
+FORMAT_VERSION = 1
+
+STATUSES = ("removed", "added", "converted", "spliced", "renamed", "changed", "rewired", "unchanged")
+"""One per node of either side, the first that fits; a gone node that consumers now read past is ``spliced``."""
+
+REMOVED, ADDED, CONVERTED, SPLICED, RENAMED, CHANGED, REWIRED, UNCHANGED = range(len(STATUSES))
+
+UNCHANGED_REASON = "the same on both sides"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One node that is not the same on both sides.
+
+    Attributes:
+        status: one of ``STATUSES``.
+        before, after: the node's name on each side; None where it is absent.
+        reason: one line for people.
+        match: how the two sides were recognised as one node: ``provenance``, ``name``, ``prefix``, ``structure``;
+            ``none`` for a node of one side only. A removal that an operation reported has ``provenance``.
+        details: what differs, as ``[before, after]`` pairs: ``op``, ``device``, ``dtype``, ``shape``, ``value``,
+            ``inputs``, and by attribute name ``functions`` and ``attributes``; ``conversion`` says which one,
+            ``difference`` how far values are apart. Values are digests and statistics, never bytes.
+        before_node, after_node: node numbers, -1 where absent.
+    """
+
+    status: str
+    before: str | None
+    after: str | None
+    reason: str
+    match: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    before_node: int = -1
+    after_node: int = -1
+
+    @property
+    def name(self) -> str:
+        """The name to show: that of the second graph, where there is one."""
+        return (self.after if self.after is not None else self.before) or ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry that the contract fixes."""
+        return {
+            "status": self.status,
+            "before": self.before,
+            "after": self.after,
+            "reason": self.reason,
+            "match": self.match,
+            "details": dict(self.details),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Diff:
+    """Two documents and what became of every node.
+
+    Attributes:
+        changes: all nodes but the unchanged, in order of ``STATUSES``, then in file order.
+        match: int32 [nodes before], the node of ``after``, -1 where it is gone.
+        origin: int32 [nodes after], the node of ``before``, -1 where it is new. Several nodes can have one origin: the
+            ports of a cut pipeline become one placeholder each.
+        status_before, status_after: int8 [nodes], index into ``STATUSES``.
+    """
+
+    before: Document
+    after: Document
+    changes: tuple[Change, ...]
+    match: Ints
+    origin: Ints
+    status_before: NDArray[np.int8]
+    status_after: NDArray[np.int8]
+
+    @property
+    def same(self) -> bool:
+        """Every node is unchanged."""
+        return not self.changes
+
+    def summary(self) -> dict[str, int]:
+        """Nodes per status, all statuses listed; a node that is on both sides counts once."""
+        counts = dict.fromkeys(STATUSES, 0)
+        for change in self.changes:
+            counts[change.status] += 1
+        counts["unchanged"] = int(np.count_nonzero(self.status_after == UNCHANGED))
+        return counts
+
+    def overlay_before(self) -> Overlay:
+        """The statuses laid over the first graph."""
+        reasons = _reasons(len(self.status_before), ((one.before_node, one.reason) for one in self.changes))
+        return Overlay("diff", STATUSES, self.status_before, reasons)
+
+    def overlay_after(self) -> Overlay:
+        """The statuses laid over the second graph."""
+        reasons = _reasons(len(self.status_after), ((one.after_node, one.reason) for one in self.changes))
+        return Overlay("diff", STATUSES, self.status_after, reasons)
+
+    @cached_property
+    def change_before(self) -> dict[int, Change]:
+        """Changes by node of the first graph; the first where a node became several."""
+        found: dict[int, Change] = {}
+        for change in self.changes:
+            if change.before_node >= 0:
+                found.setdefault(change.before_node, change)
+        return found
+
+    @cached_property
+    def change_after(self) -> dict[int, Change]:
+        """Changes by node of the second graph."""
+        return {change.after_node: change for change in self.changes if change.after_node >= 0}
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that the contract fixes for ``diff --json``."""
+        return {
+            "version": FORMAT_VERSION,
+            "before": _side(self.before, len(self.match)),
+            "after": _side(self.after, len(self.origin)),
+            "summary": self.summary(),
+            "changes": [change.to_json() for change in self.changes],
+        }
+
+
+def _side(document: Document, nodes: int) -> dict[str, Any]:
+    return {"path": str(document.path) if document.path is not None else document.title, "nodes": nodes}
+
+
+def _reasons(count: int, known: Any) -> Sequence[str]:
+    reasons = [UNCHANGED_REASON] * count
+    for node, reason in known:
+        if node >= 0:
+            reasons[node] = reason
+    return reasons

@@ -1,0 +1,152 @@
+"""Both graphs of a comparison as one, for the merged drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer import protos
+from graphviewer.analysis.diff import STATUSES, Diff
+from graphviewer.model.document import Document
+from graphviewer.model.graph import Graph, Ints
+from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
+from graphviewer.model.overlay import Overlay
+
+EDGE_STATUSES = ("kept", "added", "removed")
+KEPT, ADDED, REMOVED = range(len(EDGE_STATUSES))
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """The union of two graphs: the nodes of the second, then those that only the first has.
+
+    Attributes:
+        document: the union; to be drawn, not to be run: a node that lost inputs has the lost ones after its own. Values
+            of large constants are not in it: read them from either side.
+        overlay: the status of every node of the union.
+        from_before, from_after: int32 [nodes], the node of either side, -1 where it has none.
+        edge_status: int8 [edges of ``document.graph``], index into ``EDGE_STATUSES``.
+    """
+
+    document: Document
+    overlay: Overlay
+    from_before: Ints
+    from_after: Ints
+    edge_status: NDArray[np.int8]
+
+
+def merge(before: Document, after: Document, diff: Diff) -> Merged:
+    """The union of both sides of a comparison.
+
+    A renamed node appears once, under its new name. A node that only the first graph has keeps its name; where the
+    second graph has another node of that name, it gets `` (before)`` after it.
+    """
+    kept = len(diff.origin)
+    gone = np.flatnonzero(diff.match < 0).astype(np.int32)
+    place = diff.match.copy()
+    place[gone] = kept + np.arange(len(gone), dtype=np.int32)
+    names = [*after.graph.names, *_free_names(after.graph, [before.graph.names[node] for node in gone.tolist()])]
+    lost, in_both = _compare_edges(before.graph, after.graph, place, len(names))
+    graph_def = protos.GraphDef(versions=after.graph_def.versions)
+    graph_def.node.extend(after.graph_def.node)
+    _add_library(graph_def, before, after)
+    _add_gone(graph_def, before, gone.tolist(), names[kept:], _new_names(before.graph, place, names))
+    _add_lost_inputs(graph_def, before.graph, lost[place[before.graph.dst[lost]] < kept], place, names)
+    document = Document(after.kind, graph_def, title=f"{before.title} ↔ {after.title}", meta=after.meta)
+    return Merged(
+        document=document,
+        overlay=_overlay(diff, gone),
+        from_before=np.concatenate([diff.origin, gone]).astype(np.int32),
+        from_after=np.concatenate([np.arange(kept), np.full(len(gone), -1)]).astype(np.int32),
+        edge_status=_edge_status(document.graph, after.graph, in_both),
+    )
+
+
+def _free_names(graph: Graph, wanted: Sequence[str]) -> list[str]:
+    """The wanted names, each changed until no node of ``graph`` has it."""
+    free = []
+    for name in wanted:
+        while name in graph.index:
+            name += " (before)"
+        free.append(name)
+    return free
+
+
+def _new_names(before: Graph, place: Ints, names: Sequence[str]) -> Mapping[str, str]:
+    """Names in the union by names in the first graph, where they differ."""
+    pairs = zip(before.names, place.tolist(), strict=True)
+    return {name: names[node] for name, node in pairs if name != names[node]}
+
+
+def _compare_edges(before: Graph, after: Graph, place: Ints, nodes: int) -> tuple[Ints, NDArray[np.bool_]]:
+    """The edges that only the first graph has (their numbers), and bool [edges after]: the first graph has it too."""
+    ports = int(max(before.port.max(initial=0), after.port.max(initial=0))) + 2
+
+    def keys(graph: Graph, src: Ints, dst: Ints) -> NDArray[np.int64]:
+        return (dst.astype(np.int64) * nodes + src) * ports + graph.port + 1
+
+    old = keys(before, place[before.src], place[before.dst])
+    new = keys(after, after.src, after.dst)
+    return np.flatnonzero(~_among(old, new)).astype(np.int32), _among(new, old)
+
+
+def _among(values: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool [values]: the value is among ``others``; five times faster than numpy's ``isin`` on half a million."""
+    if not len(others):
+        return np.zeros(len(values), np.bool_)
+    known = np.sort(others)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.asarray(known[at] == values)
+
+
+def _add_library(graph_def: protos.GraphDef, before: Document, after: Document) -> None:
+    """The functions of both sides, so that calls can be looked into."""
+    graph_def.library.CopyFrom(after.graph_def.library)
+    only_before = (function for name, function in before.functions.items() if name not in after.functions)
+    graph_def.library.function.extend(only_before)
+
+
+def _add_gone(
+    graph_def: protos.GraphDef, before: Document, gone: Sequence[int], names: Sequence[str], renamed: Mapping[str, str]
+) -> None:
+    """Nodes of the first graph only, their inputs under the names of the union."""
+    for number, name in zip(gone, names, strict=True):
+        node = graph_def.node.add()
+        node.CopyFrom(before.node(number))
+        node.name = name
+        for slot, text in enumerate(node.input if renamed else ()):
+            source, port = parse_input(text)
+            if source in renamed:
+                node.input[slot] = _wire(renamed[source], port)
+
+
+def _add_lost_inputs(graph_def: protos.GraphDef, before: Graph, lost: Ints, place: Ints, names: Sequence[str]) -> None:
+    """Inputs that a surviving node no longer has, after those that it has."""
+    sources, targets = place[before.src[lost]].tolist(), place[before.dst[lost]].tolist()
+    for source, target, port in zip(sources, targets, before.port[lost].tolist(), strict=True):
+        graph_def.node[target].input.append(_wire(names[source], port))
+
+
+def _wire(name: str, port: int) -> str:
+    return f"^{name}" if port == CONTROL_PORT else str(Endpoint(name, port))
+
+
+def _overlay(diff: Diff, gone: Ints) -> Overlay:
+    after, before = diff.overlay_after(), diff.overlay_before()
+    codes = np.concatenate([diff.status_after, diff.status_before[gone]]).astype(np.int8)
+    return Overlay("diff", STATUSES, codes, [*after.reasons, *(before.reasons[node] for node in gone.tolist())])
+
+
+def _edge_status(union: Graph, after: Graph, in_both: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """Edges that the second graph has, found by node and place in the input list; all others are lost ones.
+
+    An input that dangles in the second graph may reach a node that only the first has: lost as well.
+    """
+    status = np.full(len(union.src), REMOVED, np.int8)
+    slots = int(union.slot.max(initial=0)) + 1
+    places, own = (graph.dst.astype(np.int64) * slots + graph.slot for graph in (union, after))
+    status[_among(places, own)] = np.where(in_both, KEPT, ADDED)
+    return status

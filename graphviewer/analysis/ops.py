@@ -1,0 +1,395 @@
+"""Families of ops, as named sets and predicates that every analysis and operation shares.
+
+Families are told by the op's name where a whole family follows one pattern, so that ops of other TensorFlow versions
+and custom ops (``ResourceApplyLazyAdam``) fall into place. Source: TensorFlow's op registry (``protos.op_def``).
+"""
+
+import re
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphviewer import protos
+from graphviewer.model.graph import Graph, Ints, Mask
+
+REF_VARIABLE_OPS = frozenset({"Variable", "VariableV2"})
+"""Variables whose output is a reference (TF1's default)."""
+
+VARIABLE_OPS = REF_VARIABLE_OPS | {"VarHandleOp"}
+"""Variables of a graph; ``VarHandleOp`` gives a resource handle that ``ReadVariableOp`` reads."""
+
+REF_TO_VALUE = {
+    "RefEnter": "Enter",
+    "RefExit": "Exit",
+    "RefIdentity": "Identity",
+    "RefMerge": "Merge",
+    "RefNextIteration": "NextIteration",
+    "RefSwitch": "Switch",
+}
+"""Ops on references, and the op that does the same on a value."""
+
+RESOURCE_TO_VALUE = {
+    "ReadVariableOp": "Identity",
+    "ResourceGather": "GatherV2",
+    "ResourceGatherNd": "GatherNd",
+    "VariableShape": "Shape",
+}
+"""Reads of a resource variable, and the op that does the same on a value."""
+
+INITIALIZED_OPS = frozenset({"IsVariableInitialized", "VarIsInitializedOp"})
+"""Ask whether a variable has a value."""
+
+SAVE_OPS = frozenset({"Save", "SaveSlices", "SaveV2", "MergeV2Checkpoints", "ShardedFilename", "ShardedFilespec"})
+"""Write checkpoints, or name their files."""
+
+RESTORE_OPS = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
+"""Read checkpoints."""
+
+CHECK_OPS = frozenset(
+    {
+        "Assert",
+        "CheckNumerics",
+        "CheckNumericsV2",
+        "DebugIdentity",
+        "DebugIdentityV2",
+        "DebugIdentityV3",
+        "DebugNanCount",
+        "DebugNumericSummary",
+        "DebugNumericSummaryV2",
+        "Print",
+        "PrintV2",
+    }
+)
+"""Look at values and complain or report; the values themselves pass unchanged."""
+
+PLACEHOLDER_OPS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
+"""Values that the caller feeds."""
+
+SHAPE_OPS = frozenset({"Rank", "Shape", "ShapeN", "Size", "VariableShape"})
+"""Depend on the form of a tensor, not on its values."""
+
+SWITCH_OPS = frozenset({"RefSwitch", "Switch"})
+MERGE_OPS = frozenset({"Merge", "RefMerge"})
+CONTROL_FLOW_OPS = frozenset({*REF_TO_VALUE, *REF_TO_VALUE.values(), "LoopCond"} - {"Identity", "RefIdentity"})
+"""TF1's conditionals and loops, unrolled into nodes."""
+
+CALL_OPS = frozenset(
+    {
+        "Case",
+        "If",
+        "PartitionedCall",
+        "RemoteCall",
+        "StatefulPartitionedCall",
+        "StatelessCase",
+        "StatelessIf",
+        "StatelessWhile",
+        "While",
+    }
+)
+"""Run functions of the library."""
+
+PASS_OPS = frozenset({"Enter", "Identity", "ReadVariableOp", "RefEnter", "RefIdentity", "Snapshot"}) | SWITCH_OPS
+"""Hand on their first input unchanged, so that a variable is still to be seen behind them."""
+
+LOSS_OPS = frozenset(
+    {
+        "CTCLoss",
+        "CTCLossV2",
+        "SoftmaxCrossEntropyWithLogits",
+        "SparseSoftmaxCrossEntropyWithLogits",
+        "FixedUnigramCandidateSampler",
+        "LearnedUnigramCandidateSampler",
+        "LogUniformCandidateSampler",
+        "UniformCandidateSampler",
+    }
+)
+"""Have no use but in a loss. L2Loss is not here: it is a plain reduction, and also measures weights and gradients."""
+
+BATCH_NORM_OPS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"})
+
+_ASSIGN = re.compile(
+    r"(Assign(Add|Sub)?(VariableOp)?|AssignVariableXlaConcatND|(Resource)?CountUpTo|(Resource)?StridedSliceAssign"
+    r"|(Resource)?Scatter(Nd)?(Add|Sub|Mul|Div|Min|Max|Update))$"
+)
+_APPLY = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]|(NegTrain|SdcaShrinkL1)$")
+_GRADIENT = re.compile(
+    r".+(Grad|Gradient|GradGrad|GradWithArgmax|GradGradWithArgmax|GradN|Backprop|BackpropFilter|GradWithShape"
+    r"|CropAndResizeGrad(Boxes|Image))(V\d+)?(Ex)?$|BroadcastGradientArgs$|CropAndResizeGrad(Boxes|Image)$"
+)
+_NOT_GRADIENT = frozenset({"PreventGradient", "StopGradient"})
+_SUMMARY = re.compile(
+    r"(Audio|Histogram|Image|Merge|Scalar|Tensor)Summary(V\d+)?$|Write\w*Summary$|ImportEvent$"
+    r"|(Close|Create|Flush)?Summary(File|Db)?Writer$"
+)
+_PIPELINE = re.compile(
+    r"\w*Dataset(V\d+)?$|\w*Iterator(?!Grad)\w*$|\w*Queue(V\d+)?$|Queue(De|En)queue|Queue(Is)?Close|QueueSize"
+    r"|\w*Reader(V\d+)?$|Reader[A-Z]|ReadFile$|MatchingFiles$|Parse(Single)?(Sequence)?Example"
+    r"|Decode(Raw|PaddedRaw|Jpeg|AndCropJpeg|Png|Bmp|Gif|WebP|Image|CSV|Compressed|Wav)|Dataset[A-Z]|Optional[A-Z]"
+    r"|(Ordered)?Map(Uns|S)tage|(Uns|S)tage$|RecordInput$|(Infeed|Outfeed)(De|En)queue"
+)
+_NOT_PIPELINE = frozenset({"FakeQueue"})
+_PIPELINE_OUTPUT = re.compile(
+    r"IteratorGetNext(Sync)?$|MultiDeviceIteratorGetNextFromShard$|OptionalGetValue$|DatasetToSingleElement$"
+    r"|QueueDequeue|Reader(Read|ReadUpTo)(V2)?$|Parse(Single)?(Sequence)?Example(V2)?$|(Ordered)?(Map)?Unstage"
+    r"|RecordInput$|InfeedDequeue"
+)
+_QUEUE_RUNNER = re.compile(r"QueueEnqueue|QueueClose|Stage$|(Infeed|Outfeed)Enqueue")
+_RANDOM = re.compile(
+    r"(Stateless)?(Random|TruncatedNormal|ParameterizedTruncatedNormal|Multinomial|SampleDistortedBoundingBox)"
+    r"|Stateful(Uniform|StandardNormal|TruncatedNormal|RandomBinomial)|NonDeterministicInts$"
+)
+_NOT_RANDOM = re.compile(r"\w*(Dataset|Queue)(V\d+)?$|\w+Grad$|StatelessRandomGet|RandomGammaGrad$")
+_TABLE_INITIALIZER = re.compile(r"InitializeTable|LookupTableImport")
+_TABLE = re.compile(r"(Anonymous)?(Mutable)?(Dense)?HashTable(OfTensors)?(V\d+)?$")
+
+
+def is_variable_write(op: str) -> bool:
+    """The op changes a variable: assignments, scatter updates and optimizer ops."""
+    return bool(_ASSIGN.match(op)) or is_apply_op(op)
+
+
+def is_assign(op: str) -> bool:
+    """The op changes a variable and is no optimizer op."""
+    return bool(_ASSIGN.match(op))
+
+
+def is_apply_op(op: str) -> bool:
+    """The op applies a gradient to a variable (``ApplyAdam``, ``ResourceSparseApplyFtrlV2``)."""
+    return bool(_APPLY.match(op))
+
+
+def is_gradient_op(op: str) -> bool:
+    """The op exists for backward passes only.
+
+    ``Conv2DBackpropInput`` and its kin do not count: a transposed convolution uses them in a forward pass.
+    """
+    return op not in _NOT_GRADIENT and bool(_GRADIENT.match(op)) and not is_apply_op(op) and "Accumulator" not in op
+
+
+def is_summary_op(op: str) -> bool:
+    """The op records values for TensorBoard."""
+    return bool(_SUMMARY.match(op))
+
+
+def is_pipeline_op(op: str) -> bool:
+    """The op reads, decodes or queues input data."""
+    return op not in _NOT_PIPELINE and bool(_PIPELINE.match(op))
+
+
+def is_pipeline_output(op: str) -> bool:
+    """The op hands input data to the network (``IteratorGetNext``, ``QueueDequeueV2``): the place to cut a pipeline."""
+    return bool(_PIPELINE_OUTPUT.match(op))
+
+
+def is_pipeline_source(op: str) -> bool:
+    """The op gives data without being fed: an iterator, queue or reader, but no parser of what the caller feeds."""
+    return is_pipeline_output(op) and not op.startswith(("Parse", "Dataset"))
+
+
+def is_queue_runner_op(op: str) -> bool:
+    """The op fills or closes a queue, from a thread beside the training loop."""
+    return bool(_QUEUE_RUNNER.search(op))
+
+
+def is_random_op(op: str) -> bool:
+    """The op draws random numbers; datasets that shuffle do not count."""
+    return bool(_RANDOM.match(op)) and not _NOT_RANDOM.match(op)
+
+
+def is_table_op(op: str) -> bool:
+    """The op holds a lookup table."""
+    return bool(_TABLE.match(op))
+
+
+def is_table_initializer(op: str) -> bool:
+    """The op fills a lookup table."""
+    return bool(_TABLE_INITIALIZER.match(op))
+
+
+@cache
+def is_stateful(op: str) -> bool:
+    """TensorFlow marks the op as stateful; unknown ops count as stateless."""
+    definition = protos.op_def(op)
+    return definition is not None and bool(definition.is_stateful)
+
+
+def op_mask(graph: Graph, family: Callable[[str], bool] | Collection[str]) -> Mask:
+    """bool [n]: the nodes whose op is in a family, given as a predicate or a set."""
+    test = family if callable(family) else family.__contains__
+    known = {op: bool(test(op)) for op in set(graph.ops)}
+    return np.fromiter((known[op] for op in graph.ops), np.bool_, len(graph))
+
+
+class Argument(NamedTuple):
+    """One data input of a node, as the op's definition names it.
+
+    Attributes:
+        name: ``ref``, ``grad``, ``x`` ...; a list argument repeats its name.
+        dtype: dtype number, 0 where the node does not say.
+        is_ref: the input is a reference to a variable.
+    """
+
+    name: str
+    dtype: int
+    is_ref: bool
+
+    @property
+    def is_handle(self) -> bool:
+        """The input names a variable, table or queue instead of carrying a value."""
+        return self.is_ref or self.dtype == protos.DataType.RESOURCE
+
+
+def arguments(node: Any) -> list[Argument] | None:
+    """The data inputs of a NodeDef in order, list arguments spread out; None for an op that is not registered."""
+    definition = protos.op_def(node.op)
+    if definition is None:
+        return None
+    spread: list[Argument] = []
+    limit = len(node.input)
+    for argument in definition.input_arg:
+        dtypes = _dtypes(argument, node, limit)
+        spread += [Argument(argument.name, dtype, argument.is_ref) for dtype in dtypes]
+    return spread
+
+
+def argument_names(node: Any) -> list[str] | None:
+    """The name of each data input of a NodeDef; None for an op that is not registered."""
+    found = arguments(node)
+    return None if found is None else [argument.name for argument in found]
+
+
+def _dtypes(argument: Any, node: Any, limit: int) -> list[int]:
+    """dtype of every tensor of one ArgDef; never more than ``limit``, whatever a damaged file claims."""
+    if argument.type_list_attr:
+        listed = node.attr[argument.type_list_attr].list.type if argument.type_list_attr in node.attr else ()
+        return list(listed)[:limit]
+    dtype = argument.type
+    if not dtype and argument.type_attr in node.attr:
+        dtype = node.attr[argument.type_attr].type
+    count = 1
+    if argument.number_attr:
+        count = node.attr[argument.number_attr].i if argument.number_attr in node.attr else 1
+    return [dtype] * max(0, min(count, limit))
+
+
+def first_inputs(graph: Graph) -> Ints:
+    """int32 [n]: the node behind each node's first data input, -1 where it has none."""
+    first = np.full(len(graph), -1, np.int32)
+    leading = (graph.slot == 0) & ~graph.control
+    first[graph.dst[leading]] = graph.src[leading]
+    return first
+
+
+def variables_behind(graph: Graph) -> Ints:
+    """int32 [n]: the variable that each node is, reads or hands on unchanged; -1 where there is none.
+
+    Follows identities, reads, loop entries and switches (``PASS_OPS``) by pointer doubling, so that chains of any
+    length, and rings of damaged files, end.
+    """
+    first = first_inputs(graph)
+    here = np.arange(len(graph), dtype=np.int32)
+    behind = np.where(op_mask(graph, PASS_OPS) & (first >= 0), first, here)
+    for _ in range(len(graph).bit_length()):
+        further = behind[behind]
+        if np.array_equal(further, behind):
+            break
+        behind = further
+    return np.where(op_mask(graph, VARIABLE_OPS)[behind], behind, -1).astype(np.int32)
+
+
+def variable_behind(graph: Graph, node: int) -> int | None:
+    """The variable that one node is, reads or hands on unchanged; for many nodes use ``variables_behind``."""
+    seen = set()
+    while node not in seen:
+        seen.add(node)
+        if graph.ops[node] in VARIABLE_OPS:
+            return node
+        inputs = graph.inputs(node) if graph.ops[node] in PASS_OPS else []
+        if not inputs:
+            return None
+        node = inputs[0]
+    return None
+
+
+def effect_only(graph: Graph) -> Mask:
+    """bool [n]: nodes that others wait for only because of a variable write, a check, or a group of these.
+
+    A control edge from such a node carries no value, so a graph for inference can drop it. What groups them: a NoOp all
+    of whose inputs are such nodes, and an Identity or Merge that waits for one (TF1's conditional asserts end so).
+    Pivots of a conditional (``cond/switch_t``) are never among them: their control edges decide what runs.
+    """
+    found = op_mask(graph, is_variable_write) | op_mask(graph, CHECK_OPS)
+    group = op_mask(graph, {"NoOp"})
+    first = first_inputs(graph)
+    after_switch = (first >= 0) & op_mask(graph, SWITCH_OPS)[first]
+    carrier = op_mask(graph, {"Identity", *MERGE_OPS}) & ~after_switch
+    total = np.bincount(graph.dst, minlength=len(graph))
+    while True:
+        among = np.bincount(graph.dst[found[graph.src]], minlength=len(graph))
+        new = ~found & ((group & (among == total) & (total > 0)) | (carrier & (among > 0)))
+        if not new.any():
+            return found
+        found |= new
+
+
+def output_count(node: Any) -> int | None:
+    """How many tensors a NodeDef gives; None for an op that is not registered."""
+    definition = protos.op_def(node.op)
+    if definition is None:
+        return None
+    count = 0
+    for argument in definition.output_arg:
+        if argument.type_list_attr:
+            count += len(node.attr[argument.type_list_attr].list.type) if argument.type_list_attr in node.attr else 0
+        elif argument.number_attr:
+            count += node.attr[argument.number_attr].i if argument.number_attr in node.attr else 0
+        else:
+            count += 1
+    return count
+
+
+def inside_loops(graph: Graph) -> Mask:
+    """bool [n]: nodes that run once for every iteration of a TF1 loop, from its Enter up to, not including, its Exit.
+
+    The Exit of an inner loop belongs to the loop around it. TensorFlow can not fetch what is inside.
+    """
+    enters, exits = op_mask(graph, {"Enter", "RefEnter"}), op_mask(graph, {"Exit", "RefExit"})
+    entered = _entered_by(graph, exits)
+    inside = np.zeros(len(graph), np.bool_)
+    leaving = exits
+    seeds = enters
+    while seeds.any():
+        stop = np.flatnonzero(leaving).tolist()
+        inside |= graph.descendants(np.flatnonzero(seeds).tolist(), stop=stop) & ~leaving
+        inner = leaving & (entered >= 0)
+        seeds = np.zeros(len(graph), np.bool_)
+        for node in np.flatnonzero(inner).tolist():
+            enter = int(entered[node])
+            seeds[node] = any(inside[source] for source in graph.inputs(enter))
+        leaving = leaving & ~seeds
+    return inside
+
+
+def _entered_by(graph: Graph, exits: Mask) -> Ints:
+    """int32 [n]: for each Exit an Enter of its loop (Exit <- Switch <- Merge <- Enter), else -1."""
+    first = first_inputs(graph)
+    found = np.full(len(graph), -1, np.int32)
+    for node in np.flatnonzero(exits).tolist():
+        enter = node
+        for family in (SWITCH_OPS, MERGE_OPS, frozenset({"Enter", "RefEnter"})):
+            enter = int(first[enter]) if enter >= 0 else -1
+            if enter >= 0 and graph.ops[enter] not in family:
+                enter = -1
+        found[node] = enter
+    return found
+
+
+def inside_branches(graph: Graph) -> Mask:
+    """bool [n]: nodes that run only when a TF1 conditional goes their way, from its Switch up to its Merge."""
+    ends = op_mask(graph, MERGE_OPS | {"Exit", "RefExit"})
+    switches = op_mask(graph, SWITCH_OPS)
+    switches[graph.dst[op_mask(graph, {"LoopCond"})[graph.src]]] = False
+    found = graph.descendants(np.flatnonzero(switches).tolist(), stop=np.flatnonzero(ends).tolist())
+    return np.asarray(found & ~ends)

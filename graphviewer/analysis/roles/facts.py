@@ -1,0 +1,224 @@
+"""What the rules ask about a document. Every answer is computed once, as a mask or column over the nodes.
+
+"Depends on" means over data edges; control edges are named where they count.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from graphviewer.analysis import ops
+from graphviewer.analysis.roles.library import function_ops
+from graphviewer.model.document import Document
+from graphviewer.model.graph import Graph, Ints, Mask
+from graphviewer.model.names import parse_input
+
+NONE, MANY = -1, -2
+
+
+class Write(NamedTuple):
+    """One op that changes a variable.
+
+    Attributes:
+        node: its number.
+        variable: the variable's number, -1 where it is not to be seen.
+        values: data inputs after the variable: value, indices ...
+    """
+
+    node: int
+    variable: int
+    values: tuple[int, ...]
+
+
+class Facts:
+    """Cached answers about one document."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.graph: Graph = document.graph
+        self.count = len(self.graph)
+
+    def family(self, family: Callable[[str], bool] | Collection[str]) -> Mask:
+        """bool [n]: nodes of an op family."""
+        return ops.op_mask(self.graph, family)
+
+    def mask(self, nodes: Iterable[int]) -> Mask:
+        """bool [n]: the given nodes; negative numbers are left out."""
+        found = np.zeros(self.count, np.bool_)
+        found[[node for node in nodes if node >= 0]] = True
+        return found
+
+    def named(self, names: Iterable[str]) -> Mask:
+        """bool [n]: the nodes that ``x:0``, ``^x`` or ``x`` name; absent ones are left out."""
+        index = self.graph.index
+        return self.mask(index.get(parse_input(name)[0], NONE) for name in names)
+
+    def below(self, seeds: Mask, stop: Mask | None = None) -> Mask:
+        """bool [n]: ``seeds`` and all that depends on them; ``stop`` nodes are kept but not looked behind."""
+        ends = () if stop is None else np.flatnonzero(stop).tolist()
+        return self.graph.descendants(np.flatnonzero(seeds).tolist(), stop=ends, control=False)
+
+    def above(self, seeds: Mask, stop: Mask | None = None) -> Mask:
+        """bool [n]: ``seeds`` and all that they depend on; ``stop`` nodes are kept but not looked behind."""
+        ends = () if stop is None else np.flatnonzero(stop).tolist()
+        return self.graph.ancestors(np.flatnonzero(seeds).tolist(), stop=ends, control=False)
+
+    @cached_property
+    def data(self) -> tuple[Ints, Ints]:
+        """int32 [data edges] each: source and destination of every data edge."""
+        keep = ~self.graph.control
+        return self.graph.src[keep], self.graph.dst[keep]
+
+    @cached_property
+    def consumers(self) -> tuple[list[int], list[int]]:
+        """(start, nodes): ``nodes[start[i]:start[i+1]]`` read node i; plain lists, for walks in Python."""
+        src, dst = self.data
+        order = np.argsort(src, kind="stable")
+        start = np.searchsorted(src[order], np.arange(self.count + 1))
+        return start.tolist(), dst[order].tolist()
+
+    def readers(self, among: Mask | None = None) -> Ints:
+        """int [n]: how many data edges leave each node, or only those into ``among``."""
+        src, dst = self.data
+        return np.bincount(src if among is None else src[among[dst]], minlength=self.count).astype(np.int32)
+
+    def reads(self, among: Mask) -> Ints:
+        """int [n]: how many data inputs of each node come from ``among``."""
+        src, dst = self.data
+        return np.bincount(dst[among[src]], minlength=self.count).astype(np.int32)
+
+    def waits_for(self, among: Mask) -> Mask:
+        """bool [n]: a control input comes from ``among``, directly or through groups (NoOp) of such nodes."""
+        graph = self.graph
+        src, dst = graph.src[graph.control], graph.dst[graph.control]
+        group = self.family({"NoOp"})
+        found = np.zeros(self.count, np.bool_)
+        reached = among
+        while reached.any():
+            new = self.mask(dst[reached[src]].tolist()) & ~found
+            found |= new
+            reached = new & group
+        return found
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Node numbers, producers before consumers; nodes on cycles come last, in file order."""
+        src, dst = self.data
+        back = np.array([op in ("NextIteration", "RefNextIteration") for op in self.graph.ops], np.bool_)
+        missing = np.bincount(dst[~back[src]], minlength=self.count).tolist()
+        start, readers = self.consumers
+        queue = [node for node in range(self.count) if not missing[node]]
+        turns_back = back.tolist()
+        for node in queue:
+            if turns_back[node]:
+                continue
+            for reader in readers[start[node] : start[node + 1]]:
+                missing[reader] -= 1
+                if not missing[reader]:
+                    queue.append(reader)
+        done = bytearray(self.count)
+        for node in queue:
+            done[node] = 1
+        return queue + [node for node in range(self.count) if not done[node]]
+
+    @cached_property
+    def variables(self) -> Mask:
+        """bool [n]: variables."""
+        return self.family(ops.VARIABLE_OPS)
+
+    @cached_property
+    def behind(self) -> Ints:
+        """int32 [n]: the variable that a node is, reads or hands on; -1 without one."""
+        return ops.variables_behind(self.graph)
+
+    @cached_property
+    def is_read(self) -> Mask:
+        """bool [n]: the node is a variable or hands one on unchanged."""
+        return np.asarray(self.behind >= 0)
+
+    @cached_property
+    def single_variable(self) -> list[int]:
+        """[n]: the only variable whose value a node depends on, NONE without one, MANY for more than one."""
+        graph, shape = self.graph, self.family(ops.SHAPE_OPS).tolist()
+        found: list[int] = np.where(self.variables, np.arange(self.count), NONE).tolist()
+        start, readers = self.consumers
+        for node in self.order:
+            seen = found[node]
+            if seen == NONE or graph.ops[node] in ("NextIteration", "RefNextIteration"):
+                continue
+            for reader in readers[start[node] : start[node + 1]]:
+                if shape[reader]:
+                    continue
+                known = found[reader]
+                found[reader] = seen if known in (NONE, seen) else MANY
+        return found
+
+    @cached_property
+    def sources(self) -> Mask:
+        """bool [n]: data enters the graph here: placeholders and the ends of input pipelines."""
+        return self.family(ops.PLACEHOLDER_OPS) | self.family(ops.is_pipeline_output)
+
+    @cached_property
+    def from_source(self) -> Mask:
+        """bool [n]: depends on data that enters the graph."""
+        return self.below(self.sources)
+
+    @cached_property
+    def from_values(self) -> Mask:
+        """bool [n]: depends on the values of data that enters the graph, not only on its shape."""
+        shapes = self.family(ops.SHAPE_OPS)
+        return self.below(self.sources, shapes) & ~shapes
+
+    @cached_property
+    def applies(self) -> Mask:
+        """bool [n]: optimizer ops."""
+        return self.family(ops.is_apply_op)
+
+    @cached_property
+    def assigns(self) -> Mask:
+        """bool [n]: other ops that change a variable."""
+        return self.family(ops.is_assign)
+
+    @cached_property
+    def recorders(self) -> Mask:
+        """bool [n]: summaries."""
+        return self.family(ops.is_summary_op)
+
+    @cached_property
+    def ends(self) -> Mask:
+        """bool [n]: where a walk down from gradients stops: writes and summaries."""
+        return self.applies | self.assigns | self.recorders
+
+    @cached_property
+    def writes(self) -> tuple[Write, ...]:
+        """Every assignment, optimizer ops left out."""
+        behind = self.behind.tolist()
+        found = []
+        for node in np.flatnonzero(self.assigns).tolist():
+            inputs = self.graph.inputs(node)
+            found.append(Write(node, behind[inputs[0]] if inputs else NONE, tuple(inputs[1:])))
+        return tuple(found)
+
+    @cached_property
+    def restoring(self) -> Mask:
+        """bool [n]: hands on a value that was read from a checkpoint, at most reshaped, cast or sliced."""
+        plumbing = self.family({"Identity", "Reshape", "Cast", "Slice"})
+        first = ops.first_inputs(self.graph)
+        found = self.family(ops.RESTORE_OPS)
+        while True:
+            new = plumbing & ~found & (first >= 0) & found[first]
+            if not new.any():
+                return found
+            found |= new
+
+    @cached_property
+    def effect_only(self) -> Mask:
+        """bool [n]: nodes that others wait for only because of a write or a check; see ``ops.effect_only``."""
+        return ops.effect_only(self.graph)
+
+    @cached_property
+    def called_ops(self) -> dict[int, frozenset[str]]:
+        """By calling node: the ops inside the library functions that it runs, nested calls included."""
+        return function_ops(self.document)

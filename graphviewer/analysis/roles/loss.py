@@ -1,0 +1,183 @@
+"""The forward pass, and in it the loss and what depends on the labels."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from graphviewer.analysis import ops
+from graphviewer.analysis.roles.facts import Facts
+from graphviewer.analysis.roles.training import Training
+from graphviewer.model.graph import Mask
+
+TRIVIAL_OPS = ops.SHAPE_OPS | {"Const", "NoOp", "OnesLike", "ZerosLike"}
+"""Left over at the ends of gradient code; never what someone computes a graph for."""
+
+PLUMBING = frozenset({"Cast", "PreventGradient", "Reshape", "StopGradient"})
+
+LOSS_ARITHMETIC = PLUMBING | {
+    *("Abs", "Add", "AddN", "AddV2", "BroadcastTo", "ClipByValue", "ConcatV2", "Const", "Cumsum", "DivNoNan", "Equal"),
+    *("Exp", "ExpandDims", "Fill", "Greater", "GreaterEqual", "L2Loss", "Less", "Log", "Log1p", "LogicalAnd", "Max"),
+    *("Maximum", "Mean", "Min", "Minimum", "Mul", "Neg", "NotEqual", "OneHot", "OnesLike", "Pack", "Pow", "Prod"),
+    *("Range", "Rank", "RealDiv", "Rsqrt", "Select", "SelectV2", "Shape", "Size", "Slice", "Softplus", "Sqrt"),
+    *("Square", "SquaredDifference", "Squeeze", "StridedSlice", "Sub", "Sum", "Tile", "Where", "ZerosLike"),
+}
+"""What a loss is computed with after the last weight. Softmax, Sigmoid and layers are predictions instead."""
+
+CONTACT_DEPTH = 12
+"""How far below its seed a backward pass may first touch the forward pass."""
+
+
+class Forward:
+    """Cached answers about the forward pass.
+
+    Args:
+        claimed: bool [n], nodes that already have a role of training.
+        silent: bool [n], nodes whose reading says nothing about use: summaries and checks.
+    """
+
+    def __init__(self, training: Training, claimed: Mask, silent: Mask) -> None:
+        self.training = training
+        self.facts: Facts = training.facts
+        self.graph = training.graph
+        self._claimed, self._silent = claimed, silent
+
+    @cached_property
+    def backward(self) -> Mask:
+        """bool [n]: the backward pass, and what only serves it."""
+        facts, seeded = self.facts, self.training.backward
+        helpers = facts.above(seeded) & ~self.reached & ~self._claimed & ~facts.variables
+        return seeded | helpers
+
+    @cached_property
+    def _worth_computing(self) -> Mask:
+        """bool [n]: not a variable read, not trivial, not the pivot of a conditional."""
+        first = ops.first_inputs(self.graph)
+        pivot = (first >= 0) & self.facts.family(ops.SWITCH_OPS)[first] & self.facts.family({"Identity"})
+        return np.asarray(~(pivot | self.facts.is_read | self.facts.family(TRIVIAL_OPS | {"LoopCond"})))
+
+    @cached_property
+    def sinks(self) -> Mask:
+        """bool [n]: ends of the forward pass, read by nothing but summaries and checks."""
+        open_ends = np.asarray(self.facts.readers() == self.facts.readers(self._silent))
+        return open_ends & self._worth_computing & ~self._claimed & ~self.training.backward
+
+    @cached_property
+    def reached(self) -> Mask:
+        """bool [n]: the forward pass: all that its ends, summaries and gradient ops need of it."""
+        facts, training = self.facts, self.training
+        recorded = (facts.readers(facts.recorders) > 0) & ~training.backward
+        ends = self.sinks | recorded | training.surely_forward | (training.differentiated & ~training.backward)
+        return facts.above(ends)
+
+    @cached_property
+    def losses(self) -> tuple[int, ...]:
+        """The nodes that were minimised: forward ends below the place where the backward pass first touches it."""
+        if not self.training.trained.any() or not self.training.seeds:
+            return ()
+        facts = self.facts
+        inner = facts.readers() - facts.readers(self._silent | self.backward | self._claimed)
+        ends = (inner == 0) & self.reached & self._worth_computing & ~self.backward & ~self._claimed
+        contacts = facts.mask(self._contacts()) | self.training.differentiated
+        below = facts.below(contacts, facts.ends | self.backward)
+        predicting = facts.family({"ArgMax", "Sigmoid", "Softmax"})
+        return tuple(np.flatnonzero(ends & below & ~predicting).tolist())
+
+    def _contacts(self) -> set[int]:
+        """Forward nodes that the first nodes of the backward passes read, breadth first from the seeds."""
+        start, readers = self.facts.consumers
+        found: set[int] = set()
+        for seed in self.training.seeds:
+            level, seen = {seed}, {seed}
+            for _ in range(CONTACT_DEPTH):
+                following: set[int] = set()
+                for node in level:
+                    touched = self._touches(node, seen)
+                    found |= touched
+                    if not touched:
+                        following.update(n for n in readers[start[node] : start[node + 1]] if self.backward[n])
+                level = following - seen
+                seen |= following
+        return found
+
+    def _touches(self, node: int, seen: set[int]) -> set[int]:
+        """Forward inputs of a backward node, also through one helper (``Tile(seed, Shape(x))`` touches x)."""
+        inputs = self.graph.inputs(node)
+        direct = self._forward(inputs)
+        for helper in inputs:
+            if self.backward[helper] and helper not in seen:
+                direct |= self._forward(self.graph.inputs(helper))
+        return direct
+
+    def _forward(self, nodes: Iterable[int]) -> set[int]:
+        return {node for node in nodes if not self.backward[node] and self.graph.ops[node] != "Const"}
+
+    @cached_property
+    def above_loss(self) -> Mask:
+        """bool [n]: the losses and all that they depend on."""
+        return self.facts.above(self.facts.mask(self.losses))
+
+    @cached_property
+    def weighted(self) -> Mask:
+        """bool [n]: applies a trained weight to data, on the way to the loss."""
+        facts = self.facts
+        weights = facts.is_read & self.training.trained[facts.behind]
+        applied = (facts.reads(weights) > 0) & (facts.reads(~facts.is_read) > 0)
+        return applied & self.above_loss & ~facts.is_read & ~self.backward
+
+    @cached_property
+    def labelled(self) -> Mask:
+        """bool [n]: depends on the labels, or comes after an op that only losses use.
+
+        Labels are the outputs of sources that reach the loss without any trained weight on their way.
+        """
+        facts = self.facts
+        found = np.zeros(facts.count, np.bool_)
+        if not self.losses:
+            return found
+        end = facts.ends | self.backward
+        for source in np.flatnonzero(facts.sources).tolist():
+            for heads in self._heads(source).values():
+                below = facts.below(facts.mask(heads), end)
+                if (below & self.above_loss).any() and not (below & self.weighted).any():
+                    found |= below
+        found |= facts.below(facts.family(ops.LOSS_OPS) & self.above_loss, end)
+        return self._with_plumbing(found & ~end)
+
+    def _heads(self, source: int) -> dict[int, list[int]]:
+        """Readers of a source by the port that they read."""
+        heads: dict[int, list[int]] = {}
+        for edge in self.graph.edges_out_of(source).tolist():
+            port = int(self.graph.port[edge])
+            if port >= 0:
+                heads.setdefault(port, []).append(int(self.graph.dst[edge]))
+        return heads
+
+    def _with_plumbing(self, labelled: Mask) -> Mask:
+        """Add reshapes and casts on the way into the label-dependent part, where no weight is above or below."""
+        facts = self.facts
+        above_weights = facts.above(self.weighted)
+        fitting = facts.family(PLUMBING) & ~above_weights & ~facts.is_read
+        formal = facts.family(ops.SHAPE_OPS)
+        while True:
+            inside = labelled | self.backward | facts.recorders | formal
+            new = fitting & ~labelled & (facts.readers(labelled) > 0) & (facts.readers() == facts.readers(inside))
+            if not new.any():
+                return labelled
+            labelled = labelled | new
+
+    @cached_property
+    def loss_only(self) -> Mask:
+        """bool [n]: unlabelled arithmetic after the last weight that nothing but the loss uses: regularisers, logs."""
+        facts = self.facts
+        found = (self.labelled & self.above_loss) | facts.mask(self.losses)
+        if not self.losses:
+            return found
+        above_weights = facts.above(self.weighted)
+        fitting = facts.family(LOSS_ARITHMETIC) & self.above_loss & ~above_weights & ~facts.is_read & ~self._claimed
+        while True:
+            inside = found | self.backward | facts.recorders
+            new = fitting & ~found & (facts.readers() > 0) & (facts.readers() == facts.readers(inside))
+            if not new.any():
+                return found
+            found = found | new

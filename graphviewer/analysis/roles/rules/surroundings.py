@@ -1,0 +1,55 @@
+"""Nodes around the network: summaries, checks, input pipelines, and the backward pass."""
+
+import numpy as np
+
+from graphviewer.analysis import ops
+from graphviewer.analysis.roles.facts import NONE
+from graphviewer.analysis.roles.registry import rule
+from graphviewer.analysis.roles.training import Training
+from graphviewer.model.graph import Mask
+
+
+@rule("summary", 50)
+def summaries(training: Training) -> Mask:
+    """{op} records values for TensorBoard."""
+    return training.facts.recorders
+
+
+@rule("check", 51)
+def checks(training: Training) -> Mask:
+    """{op} checks or reports values."""
+    facts = training.facts
+    return np.asarray(facts.family(ops.CHECK_OPS) & (facts.readers() == 0))
+
+
+@rule("check", 52)
+def calls(training: Training) -> Mask:
+    """Calls a function that only checks values."""
+    facts = training.facts
+    called = facts.called_ops.items()
+    return facts.mask(node for node, inside in called if inside & ops.CHECK_OPS and _is_check(inside))
+
+
+@rule("input_pipeline", 55)
+def pipeline_ops(training: Training) -> Mask:
+    """{op} belongs to an input pipeline."""
+    return training.facts.family(ops.is_pipeline_op)
+
+
+@rule("input_pipeline", 56)
+def feeds_pipeline(training: Training) -> Mask:
+    """Feeds an input pipeline."""
+    facts = training.facts
+    without_weights = facts.mask(node for node, seen in enumerate(facts.single_variable) if seen == NONE)
+    return facts.above(facts.family(ops.is_pipeline_op)) & without_weights
+
+
+@rule("gradient", 60)
+def backward(training: Training) -> Mask:
+    """Is part of the backward pass."""
+    return training.backward
+
+
+def _is_check(inside: frozenset[str]) -> bool:
+    """All that has an effect in there is a check."""
+    return all(op in ops.CHECK_OPS or not ops.is_stateful(op) or op in ops.CALL_OPS for op in inside)

@@ -1,0 +1,182 @@
+"""Nodes that change variables while a model trains."""
+
+from collections.abc import Iterator
+
+from graphviewer import protos
+from graphviewer.analysis import ops
+from graphviewer.analysis.roles.facts import NONE, Facts, Write
+from graphviewer.analysis.roles.registry import rule
+from graphviewer.analysis.roles.training import Training
+from graphviewer.model.graph import Mask
+from graphviewer.model.tensors import node_shape
+
+INTEGERS = frozenset({protos.DataType.INT32, protos.DataType.INT64})
+NEAR = 6
+"""Steps within which an update reads the variable that it updates: ``v - (v - x) * decay``."""
+
+
+@rule("optimizer", 30)
+def apply_ops(training: Training) -> Mask:
+    """{op} applies a gradient to {variable}."""
+    return training.facts.applies
+
+
+@rule("optimizer", 31)
+def calls(training: Training) -> Mask:
+    """Calls a function that applies gradients."""
+    called = training.facts.called_ops.items()
+    return training.facts.mask(node for node, inside in called if any(map(ops.is_apply_op, inside)))
+
+
+@rule("optimizer", 32)
+def hand_written(training: Training) -> Mask:
+    """Changes {variable} by a value that depends on a gradient."""
+    return training.gradient_writes
+
+
+@rule("input_pipeline", 33)
+def epochs(training: Training) -> Mask:
+    """Counts the epochs of an input pipeline."""
+    return training.facts.family({"CountUpTo", "ResourceCountUpTo"})
+
+
+@rule("optimizer", 35)
+def training_step(training: Training) -> Mask:
+    """Counts a step in {variable} after the optimizer ran."""
+    facts = training.facts
+    waits = facts.waits_for(facts.applies)
+    after = facts.mask(write.node for write in facts.writes if any(waits[node] for node in (write.node, *write.values)))
+    return counters(training) & after
+
+
+@rule("global_step", 36)
+def counters(training: Training) -> Mask:
+    """Adds a constant to the whole number in {variable}."""
+    facts = training.facts
+    counting = ("AssignAdd", "AssignAddVariableOp")
+    return facts.mask(
+        write.node
+        for write in facts.writes
+        if facts.graph.ops[write.node] in counting and _is_integer(facts, write.variable) and _is_constant(facts, write)
+    )
+
+
+@rule("metric", 37)
+def local_variables(training: Training) -> Mask:
+    """Updates {variable}, which the file lists among the local or metric variables."""
+    facts = training.facts
+    definitions = facts.document.variable_defs
+    listed = (one for key in ("local_variables", "metric_variables") for one in definitions.get(key, ()))
+    local = facts.named(definition.variable_name for definition in listed)
+    return facts.mask(write.node for write in facts.writes if local[write.variable] and write.variable != NONE)
+
+
+@rule("optimizer", 38)
+def hyper_parameters(training: Training) -> Mask:
+    """Updates {variable}, a hyper-parameter of the optimizer."""
+    facts = training.facts
+    return facts.mask(
+        write.node
+        for write in facts.writes
+        if write.variable != NONE and (training.hyper[write.variable] or _only_itself(facts, write))
+    )
+
+
+@rule("batch_norm_update", 39)
+def moving_statistics(training: Training) -> Mask:
+    """Moves {variable} towards a statistic of the activations."""
+    facts = training.facts
+    return facts.mask(write.node for write in _of_data(facts) if _rank(facts, write) and _moves(facts, write))
+
+
+@rule("moving_average", 40)
+def averages_of_values(training: Training) -> Mask:
+    """Moves {variable} towards a value of the training, such as the loss."""
+    facts = training.facts
+    return facts.mask(write.node for write in _of_data(facts) if _moves(facts, write))
+
+
+@rule("metric", 41)
+def accumulators(training: Training) -> Mask:
+    """Sums up values of the forward pass in {variable}."""
+    facts = training.facts
+    adding = ("AssignAdd", "AssignAddVariableOp")
+    return facts.mask(write.node for write in _of_data(facts) if facts.graph.ops[write.node] in adding)
+
+
+@rule("initializer", 42)
+def fed_values(training: Training) -> Mask:
+    """Loads a fed value into {variable}."""
+    facts = training.facts
+    placeholders = facts.family(ops.PLACEHOLDER_OPS)
+    return facts.mask(write.node for write in facts.writes if all(placeholders[value] for value in write.values))
+
+
+@rule("moving_average", 44)
+def averages_of_variables(training: Training) -> Mask:
+    """Moves {variable} towards other variables, or copies them."""
+    facts = training.facts
+    depends = facts.single_variable
+    return facts.mask(
+        write.node
+        for write in facts.writes
+        if any(depends[value] not in (NONE, write.variable) for value in write.values)
+        and not any(facts.from_source[value] for value in write.values)
+    )
+
+
+@rule("training_forward", 49)
+def kept_states(training: Training) -> Mask:
+    """Keeps a value of the forward pass in {variable} for the next step."""
+    return training.facts.assigns
+
+
+def _of_data(facts: Facts) -> Iterator[Write]:
+    """Writes of values that depend on data, or on the statistics of a batch norm."""
+    norms = facts.family(ops.BATCH_NORM_OPS)
+    dependent = facts.from_source | facts.below(norms) if norms.any() else facts.from_source
+    return (write for write in facts.writes if any(dependent[value] for value in write.values))
+
+
+def _is_integer(facts: Facts, variable: int) -> bool:
+    if variable == NONE:
+        return False
+    node = facts.document.node(variable)
+    return "dtype" in node.attr and node.attr["dtype"].type in INTEGERS
+
+
+def _is_constant(facts: Facts, write: Write) -> bool:
+    depends = facts.single_variable
+    return all(depends[value] == NONE and not facts.from_source[value] for value in write.values)
+
+
+def _only_itself(facts: Facts, write: Write) -> bool:
+    """The new value depends on the old one and on constants (``beta1_power``)."""
+    depends = {facts.single_variable[value] for value in write.values}
+    return depends <= {write.variable, NONE} and not any(facts.from_source[value] for value in write.values)
+
+
+def _rank(facts: Facts, write: Write) -> int:
+    """Dimensions of the variable; 1 where the file does not say."""
+    shape = node_shape(facts.document.node(write.variable)) if write.variable != NONE else None
+    return 1 if shape is None else len(shape)
+
+
+def _moves(facts: Facts, write: Write) -> bool:
+    """The new value is the old one, moved: ``v - (v - x) * decay``, or any subtraction."""
+    op = facts.graph.ops[write.node]
+    if op in ("AssignSub", "AssignSubVariableOp"):
+        return True
+    return op.startswith("Assign") and _reads_itself(facts, write)
+
+
+def _reads_itself(facts: Facts, write: Write) -> bool:
+    """The new value reads the variable a few steps above."""
+    if write.variable == NONE:
+        return False
+    level = set(write.values)
+    for _ in range(NEAR):
+        if any(facts.behind[node] == write.variable for node in level):
+            return True
+        level = {source for node in level for source in facts.graph.inputs(node)}
+    return False

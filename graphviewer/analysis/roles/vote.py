@@ -1,0 +1,159 @@
+"""Roles of the nodes that no rule knows: their consumers decide, then what they wait for, then their scope."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer.analysis.roles.facts import Facts
+from graphviewer.analysis.roles.loss import Forward
+from graphviewer.analysis.roles.registry import CODE, ROLES
+from graphviewer.model.graph import Mask
+
+STRONGEST = (
+    *("inference", "training_forward", "loss", "metric", "gradient", "optimizer", "batch_norm_update"),
+    *("moving_average", "global_step", "check", "summary", "save_restore", "initializer", "input_pipeline", "unused"),
+)
+"""Who gets a node that several roles share: the first."""
+
+LOOKING_ON = frozenset({"loss", "gradient", "summary"})
+GROUPED_BY = ("optimizer", "gradient")
+SCOPE_MAJORITY = 0.8
+
+
+class Assignment:
+    """Role codes and reasons while they are being given; the first role of a node stays.
+
+    Attributes:
+        codes: int8 [n], -1 where no role is given yet.
+        reasons: [n].
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts, self.graph = facts, facts.graph
+        self.codes: NDArray[np.int8] = np.full(facts.count, -1, np.int8)
+        self.reasons = [""] * facts.count
+
+    def copy(self) -> Assignment:
+        """The same roles, to go on from."""
+        other = Assignment(self.facts)
+        other.codes, other.reasons = self.codes.copy(), self.reasons.copy()
+        return other
+
+    @property
+    def open(self) -> Mask:
+        """bool [n]: nodes without a role."""
+        return np.asarray(self.codes < 0)
+
+    def has(self, role: str) -> Mask:
+        """bool [n]: nodes of a role."""
+        return np.asarray(self.codes == CODE[role])
+
+    def role(self, node: int) -> str:
+        """The role of a node that has one."""
+        return ROLES[int(self.codes[node])]
+
+    def give(self, nodes: Mask, role: str, reason: str) -> None:
+        """Give a role to those of ``nodes`` that have none; ``{op}`` and ``{variable}`` in the reason are filled in."""
+        for node in np.flatnonzero(nodes & self.open).tolist():
+            self.codes[node] = CODE[role]
+            self.reasons[node] = self._sentence(reason, node) if "{" in reason else reason
+
+    def overrule(self, nodes: Mask, role: str, reason: str) -> None:
+        """Give a role to ``nodes`` whatever they had."""
+        self.codes[nodes] = -1
+        self.give(nodes, role, reason)
+
+    def _sentence(self, reason: str, node: int) -> str:
+        inputs = self.graph.inputs(node)
+        variable = int(self.facts.behind[inputs[0]]) if inputs else -1
+        name = self.graph.names[variable] if variable >= 0 else "a variable"
+        return reason.replace("{op}", self.graph.ops[node]).replace("{variable}", name)
+
+
+def by_consumers(given: Assignment, forward: Forward, *, partly: bool = False) -> None:
+    """Nodes take the role of what reads them, from the ends of the graph upwards.
+
+    Args:
+        partly: decide also where some consumers have no role.
+    """
+    start, readers = given.facts.consumers
+    codes = given.codes.tolist()
+    fixed = given.facts.variables.tolist()
+    for node in reversed(given.facts.order):
+        if codes[node] >= 0 or fixed[node]:
+            continue
+        seen = {codes[reader] for reader in readers[start[node] : start[node + 1]]}
+        if not seen or (-1 in seen and not partly) or seen == {-1}:
+            continue
+        role, reason = _elect(forward, node, {ROLES[code] for code in seen if code >= 0})
+        codes[node] = given.codes[node] = CODE[role]
+        given.reasons[node] = reason
+
+
+def _elect(forward: Forward, node: int, roles: set[str]) -> tuple[str, str]:
+    """The role of a node from the roles of all that reads it."""
+    if roles == {"inference"}:
+        return "input_pipeline", "Comes before the chosen inputs."
+    if len(roles) == 1:
+        role = next(iter(roles))
+        return role, f"Only {_words(role)} nodes use it."
+    strongest = min(roles, key=STRONGEST.index)
+    shared = ", ".join(_words(role) for role in sorted(roles, key=STRONGEST.index))
+    if forward.reached[node]:
+        computes = roles & {"training_forward", "inference"} or {"batch_norm_update", "gradient"} <= roles
+        after_data = roles <= LOOKING_ON and bool(forward.facts.from_source[node])
+        if computes or after_data:
+            return "training_forward", f"Forward pass of the training; used by {shared} nodes."
+    return strongest, f"Shared by {shared} nodes."
+
+
+def by_control(given: Assignment) -> None:
+    """Groups take the role of what they group, other nodes that of what waits for them."""
+    graph, facts = given.graph, given.facts
+    grouping = facts.family({"NoOp"}) | (facts.effect_only & ~facts.ends)
+    sources, targets = graph.src[graph.control].tolist(), graph.dst[graph.control].tolist()
+    grouped: dict[int, Counter[int]] = {}
+    for _ in range(2):  # groups of groups
+        open_group = (grouping & given.open & (facts.readers() == 0)).tolist()
+        grouped.clear()
+        for source, target in zip(sources, targets, strict=True):
+            if open_group[target] and given.codes[source] >= 0:
+                grouped.setdefault(target, Counter())[int(given.codes[source])] += 1
+        for node, votes in grouped.items():
+            role = next((role for role in GROUPED_BY if CODE[role] in votes), ROLES[votes.most_common(1)[0][0]])
+            role = "training_forward" if role == "inference" else role
+            given.give(facts.mask([node]), role, f"Groups {_words(role)} nodes.")
+    waiting: dict[int, set[int]] = {}
+    unread = (given.open & ~facts.variables & (facts.readers() == 0)).tolist()
+    for source, target in zip(sources, targets, strict=True):
+        if unread[source] and given.codes[target] >= 0:
+            waiting.setdefault(source, set()).add(int(given.codes[target]))
+    for node, found in waiting.items():
+        role = min((ROLES[code] for code in found), key=STRONGEST.index)
+        role = "check" if role == "inference" and facts.effect_only[node] else role
+        given.give(facts.mask([node]), role, f"Only {_words(role)} nodes wait for it.")
+
+
+def by_scope(given: Assignment) -> None:
+    """Nodes that nothing uses go with their outermost scope, where nearly all of it has one role of training."""
+    scopes: dict[str, Counter[int]] = {}
+    unused = CODE["unused"]
+    outer = [name.split("/", 1)[0] if "/" in name else "" for name in given.graph.names]
+    for scope, code in zip(outer, given.codes.tolist(), strict=True):
+        if scope and code != unused:
+            scopes.setdefault(scope, Counter())[code] += 1
+    for node in np.flatnonzero(given.codes == unused).tolist():
+        votes = scopes.get(outer[node])
+        if not votes:
+            continue
+        code, count = votes.most_common(1)[0]
+        if count >= SCOPE_MAJORITY * votes.total() and code != CODE["inference"]:
+            given.codes[node] = code
+            given.reasons[node] = f"Nothing uses it; its scope {outer[node]} is {_words(ROLES[code])}."
+
+
+def _words(role: str) -> str:
+    return role.replace("_", " ")

@@ -1,0 +1,378 @@
+"""Which checkpoint key holds the value of which variable.
+
+A graph says it in several places; the first that speaks wins: the Saver (what a restore writes where, and what a save
+takes from where), the restore function of a SavedModel, the VariableDef, the shared name, the node name, the node name
+without ``/part_N``. Names in an object graph are never used: two variables ``w`` could be crossed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from graphviewer.analysis.ops import VARIABLE_OPS, op_mask, variables_behind
+from graphviewer.errors import CheckpointError, OperationError
+from graphviewer.formats.checkpoint import parse_slice_spec
+from graphviewer.model.document import Document
+from graphviewer.model.graph import Ints
+from graphviewer.model.names import parse_input
+from graphviewer.model.tensors import TensorError, node_shape, tensor_value
+
+_NAMES_SLOT = {
+    "Restore": (1, None),
+    "RestoreSlice": (1, 2),
+    "RestoreV2": (1, 2),
+    "Save": (1, None),
+    "SaveSlices": (1, 2),
+    "SaveV2": (1, 2),
+}
+"""Inputs that hold tensor names, and shapes and slices."""
+
+_FIRST_TENSOR = {"Save": 2, "SaveSlices": 3, "SaveV2": 3}
+"""First input of a save op that is a tensor to save."""
+
+_ASSIGNS = frozenset({"Assign", "AssignVariableOp"})
+_BETWEEN = frozenset({"Identity", "Reshape", "Cast"})
+_MAX_STEPS = 4
+_PART = re.compile(r"(.+)/part_(\d+)$")
+NAMES_ONLY = "names"
+"""Given as ``saver``: ignore savers, take keys from the variables' own names."""
+
+
+class Keys(Protocol):
+    """What is asked of a checkpoint here."""
+
+    def keys(self) -> list[str]: ...
+
+    def shape(self, key: str) -> list[int]: ...
+
+    def dtype(self, key: str) -> int: ...
+
+
+Slice = Sequence[tuple[int, int]]
+
+
+class Source(NamedTuple):
+    """Where the value of a variable lies.
+
+    Attributes:
+        key: name in the checkpoint, which may lack it.
+        slice: (start, length) per dimension; None for the whole value.
+        told_by: the part of the graph that says so, in words.
+    """
+
+    key: str
+    slice: Slice | None
+    told_by: str
+
+
+Table = dict[int, Source]
+"""By node number of the variable."""
+
+
+def variable_sources(
+    document: Document, checkpoint: Keys, *, wanted: Collection[int] | None = None, saver: str = ""
+) -> Table:
+    """The source of every variable for which the graph names one, or the checkpoint has a key of its name.
+
+    Args:
+        document: graph, and SaverDef and VariableDefs where it has them.
+        checkpoint: its keys and shapes.
+        wanted: variables that matter (node numbers); None: all. Savers may disagree about others.
+        saver: scope of the saver to follow (``save_1``), or NAMES_ONLY; by default the SaverDef's.
+
+    Raises:
+        OperationError: several savers name different keys of this checkpoint, and nothing says which to follow.
+    """
+    graph = document.graph
+    numbers = np.flatnonzero(op_mask(graph, VARIABLE_OPS)).tolist()
+    targets = set(numbers if wanted is None else wanted)
+    found: Table = {}
+    if saver != NAMES_ONLY:
+        behind = variables_behind(graph)
+        _add(found, _chosen_saver(document, checkpoint, behind, targets, saver))
+        _add(found, dict(_restore_functions(document, behind)))
+    _add(found, _variable_defs(document))
+    keys = set(checkpoint.keys())
+    _add(found, {number: source for number in numbers if (source := _by_name(document.node(number), keys)) is not None})
+    _add(found, _parts(document, [number for number in numbers if number not in found], checkpoint, keys))
+    return {number: source for number, source in found.items() if number in targets}
+
+
+def _add(found: Table, more: Mapping[int, Source]) -> None:
+    for number, source in more.items():
+        found.setdefault(number, source)
+
+
+def _strings(document: Document, number: int, slot: int) -> list[str]:
+    """The strings of a constant input; empty when they are not constant."""
+    texts = document.node(number).input
+    source = document.graph.index.get(parse_input(texts[slot])[0], -1) if slot < len(texts) else -1
+    if source < 0 or document.graph.ops[source] != "Const":
+        return []
+    try:
+        values = tensor_value(document.full_node(source).attr["value"].tensor).ravel()
+    except TensorError:
+        return []
+    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values]
+
+
+def _slice(spec: str) -> Slice | None:
+    try:
+        parsed = parse_slice_spec(spec)
+    except CheckpointError:
+        return None
+    return parsed[1] if parsed is not None else None
+
+
+def _named_tensors(document: Document, number: int) -> list[tuple[str, Slice | None]]:
+    """Keys and slices that a save or restore op lists."""
+    names_slot, slices_slot = _NAMES_SLOT[document.graph.ops[number]]
+    names = _strings(document, number, names_slot)
+    specs = _strings(document, number, slices_slot) if slices_slot is not None else []
+    return [(name, _slice(specs[at]) if at < len(specs) else None) for at, name in enumerate(names)]
+
+
+def _chosen_saver(document: Document, checkpoint: Keys, behind: Ints, targets: set[int], saver: str) -> Table:
+    """What the saver that applies says."""
+    tables = _savers(document, behind)
+    definition = document.saver
+    if not saver and definition is not None:
+        saver = parse_input(definition.save_tensor_name or definition.restore_op_name)[0].rpartition("/")[0]
+        if saver not in tables:
+            saver = ""
+    if saver:
+        if saver not in tables:
+            known = ", ".join(sorted(tables)) or "none"
+            raise OperationError(f"The graph has no saver '{saver}'.", f"Savers: {known}; or '{NAMES_ONLY}'.")
+        return tables[saver]
+    keys = set(checkpoint.keys())
+    fitting = [
+        scope
+        for scope, table in tables.items()
+        if targets & table.keys() and all(table[number].key in keys for number in targets & table.keys())
+    ]
+    chosen = fitting or list(tables)
+    _require_agreement({scope: tables[scope] for scope in chosen}, document, targets)
+    merged: Table = {}
+    for scope in chosen:
+        _add(merged, tables[scope])
+    return merged
+
+
+def _require_agreement(tables: Mapping[str, Table], document: Document, targets: set[int]) -> None:
+    said: dict[int, tuple[str, Source]] = {}
+    for scope, table in tables.items():
+        for number in targets & table.keys():
+            other, source = said.setdefault(number, (scope, table[number]))
+            if (source.key, source.slice) != (table[number].key, table[number].slice):
+                name = document.graph.names[number]
+                raise OperationError(
+                    f"The savers '{other}' and '{scope}' read different values for '{name}': "
+                    f"'{source.key}' and '{table[number].key}'.",
+                    f"Choose one with --saver: {', '.join(tables)}.",
+                )
+
+
+def _savers(document: Document, behind: Ints) -> dict[str, Table]:
+    """By name scope of a saver: what its restore ops write where, then what its save ops take from where."""
+    graph = document.graph
+    numbers = np.flatnonzero(op_mask(graph, _NAMES_SLOT)).tolist()
+    restores_first = sorted(numbers, key=lambda number: not graph.ops[number].startswith("Restore"))
+    tables: dict[str, Table] = defaultdict(dict)
+    for number in restores_first:
+        restores = graph.ops[number].startswith("Restore")
+        pairs = _restored(document, number, behind) if restores else _saved(document, number, behind)
+        for variable, source in pairs:
+            tables[graph.names[number].rpartition("/")[0]].setdefault(variable, source)
+    return dict(tables)
+
+
+def _restored(document: Document, number: int, behind: Ints) -> Iterator[tuple[int, Source]]:
+    """Variables that are assigned what a restore op reads, over reshapes and casts."""
+    graph = document.graph
+    named = _named_tensors(document, number)
+    name = graph.names[number]
+    reached = [(edge, int(graph.port[edge])) for edge in graph.edges_out_of(number).tolist()]
+    for _ in range(_MAX_STEPS):
+        further: list[tuple[int, int]] = []
+        for edge, port in reached:
+            consumer = int(graph.dst[edge])
+            if not 0 <= port < len(named) or graph.control[edge]:
+                continue
+            if graph.ops[consumer] in _ASSIGNS:
+                variable = int(behind[graph.src[graph.edges_into(consumer)[0]]])
+                if variable >= 0:
+                    yield variable, Source(*named[port], f"restored by '{name}'")
+            elif graph.ops[consumer] in _BETWEEN:
+                further += [(other, port) for other in graph.edges_out_of(consumer).tolist()]
+        reached = further
+
+
+def _saved(document: Document, number: int, behind: Ints) -> Iterator[tuple[int, Source]]:
+    """Variables that a save op takes its tensors from."""
+    graph = document.graph
+    named = _named_tensors(document, number)
+    first = _FIRST_TENSOR[graph.ops[number]]
+    for edge in graph.edges_into(number).tolist():
+        at = int(graph.slot[edge]) - first
+        if 0 <= at < len(named) and not graph.control[edge]:
+            variable = int(behind[graph.src[edge]])
+            if variable >= 0:
+                yield variable, Source(*named[at], f"saved by '{graph.names[number]}'")
+
+
+def _restore_functions(document: Document, behind: Ints) -> Iterator[tuple[int, Source]]:
+    """Variables whose handles are handed to a function that restores into its arguments (TF2 SavedModels)."""
+    restoring = {
+        name: table for name, function in document.functions.items() if (table := _restored_arguments(function))
+    }
+    if not restoring:
+        return
+    graph = document.graph
+    for number, node in enumerate(document.graph_def.node):
+        table = restoring.get(node.attr["f"].func.name) if "f" in node.attr else None
+        if table is None:
+            continue
+        for edge in graph.edges_into(number).tolist():
+            source = table.get(int(graph.slot[edge]))
+            variable = int(behind[graph.src[edge]])
+            if source is not None and variable >= 0:
+                yield variable, source
+
+
+def _restored_arguments(function: Any) -> Table:
+    """By argument: what a function's RestoreV2 reads for it."""
+    nodes = {node.name: node for node in function.node_def}
+    if not any(node.op == "RestoreV2" for node in nodes.values()):
+        return {}
+    arguments = {argument.name: number for number, argument in enumerate(function.signature.input_arg)}
+    found = {}
+    for node in nodes.values():
+        if node.op != "AssignVariableOp" or len(node.input) < 2 or node.input[0] not in arguments:
+            continue
+        source = _restored_value(node.input[1], nodes, function.signature.name)
+        if source is not None:
+            found[arguments[node.input[0]]] = source
+    return found
+
+
+def _restored_value(text: str, nodes: Mapping[str, Any], function: str) -> Source | None:
+    """The source behind a value in a restore function's body, as its RestoreV2 and constants say."""
+    for _ in range(_MAX_STEPS):
+        node = nodes.get(text.split(":")[0])
+        if node is None or node.op not in _BETWEEN or not node.input:
+            break
+        text = node.input[0]
+    if node is None or node.op != "RestoreV2" or len(node.input) < 3:
+        return None
+    port = text.rpartition(":")[2]
+    names, specs = (_function_strings(nodes.get(given.split(":")[0])) for given in node.input[1:3])
+    at = int(port) if port.isdigit() else 0
+    if at >= len(names):
+        return None
+    return Source(names[at], _slice(specs[at]) if at < len(specs) else None, f"restored by function '{function}'")
+
+
+def _function_strings(node: Any) -> list[str]:
+    if node is None or node.op != "Const":
+        return []
+    return [value.decode("utf-8", "replace") for value in node.attr["value"].tensor.string_val]
+
+
+def _variable_defs(document: Document) -> Table:
+    found: Table = {}
+    for definition in (one for group in document.variable_defs.values() for one in group):
+        name = parse_input(definition.variable_name)[0]
+        number = document.graph.index.get(name)
+        if number is None or document.graph.ops[number] not in VARIABLE_OPS:
+            continue
+        info = definition.save_slice_info_def
+        part = tuple(zip(info.var_offset, info.var_shape, strict=False)) if info.full_name else None
+        found.setdefault(number, Source(info.full_name or name, part, "named by its VariableDef"))
+    return found
+
+
+def _by_name(node: Any, keys: Collection[str]) -> Source | None:
+    shared = node.attr["shared_name"].s.decode("utf-8", "replace") if "shared_name" in node.attr else ""
+    if shared and shared in keys:
+        return Source(shared, None, "key of its shared name")
+    return Source(node.name, None, "key of its name") if node.name in keys else None
+
+
+def _parts(document: Document, numbers: Iterable[int], checkpoint: Keys, keys: Collection[str]) -> Table:
+    """``w/part_0``, ``w/part_1`` ... as pieces of ``w``, along the one axis in which their shapes differ from it."""
+    groups: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for number in numbers:
+        match = _PART.match(document.graph.names[number])
+        if match and match[1] in keys:
+            groups[match[1]].append((int(match[2]), number))
+    found: Table = {}
+    for key, pieces in groups.items():
+        pieces.sort()
+        shapes = [node_shape(document.node(number)) for _, number in pieces]
+        slices = _consecutive(checkpoint.shape(key), shapes)
+        if slices is not None and [place for place, _ in pieces] == list(range(len(pieces))):
+            for (_, number), part in zip(pieces, slices, strict=True):
+                found[number] = Source(key, part, "part of the key of its name")
+    return found
+
+
+def _consecutive(full: Sequence[int], shapes: Sequence[Sequence[int] | None]) -> list[Slice] | None:
+    """Slices of ``full`` that pieces of these shapes make up in order; None when they do not."""
+    if any(shape is None or len(shape) != len(full) for shape in shapes):
+        return None
+    known = [shape for shape in shapes if shape is not None]
+    axes = {axis for shape in known for axis, size in enumerate(shape) if size != full[axis]}
+    if len(axes) > 1 or not full:
+        return None
+    axis = axes.pop() if axes else 0
+    slices, offset = [], 0
+    for shape in known:
+        slices.append([(offset, size) if at == axis else (0, size) for at, size in enumerate(shape)])
+        offset += shape[axis]
+    return slices if offset == full[axis] else None
+
+
+class PrefixChange(NamedTuple):
+    """A change of scope after which ``votes`` variables have a key of their shape."""
+
+    old: str
+    new: str
+    votes: int
+
+
+def likely_prefix(variables: Mapping[str, Sequence[int] | None], checkpoint: Keys) -> PrefixChange | None:
+    """The change of the names' beginning that gives most variables a key of the same shape.
+
+    To be offered, never applied unasked: the runner-up may be the right one.
+
+    Args:
+        variables: shapes by name, of variables without a key.
+        checkpoint: its keys and shapes.
+    """
+    by_end: dict[str, list[str]] = defaultdict(list)
+    for key in checkpoint.keys():
+        by_end[key.rpartition("/")[2]].append(key)
+    votes: Counter[tuple[str, str]] = Counter()
+    for name, shape in list(variables.items())[:1_000]:
+        for key in by_end.get(name.rpartition("/")[2], ())[:1_000]:
+            if shape is None or list(shape) == checkpoint.shape(key):
+                votes[_differing_starts(name, key)] += 1
+    if not votes:
+        return None
+    (old, new), count = votes.most_common(1)[0]
+    return PrefixChange(old, new, count)
+
+
+def _differing_starts(name: str, key: str) -> tuple[str, str]:
+    """What is left of two names when their common ending is taken away."""
+    first, second = name.split("/"), key.split("/")
+    same = 0
+    while same < min(len(first), len(second)) and first[-1 - same] == second[-1 - same]:
+        same += 1
+    return "/".join(first[: len(first) - same]), "/".join(second[: len(second) - same])

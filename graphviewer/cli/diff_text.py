@@ -1,0 +1,127 @@
+"""A comparison as text: counts, a tree of scopes, or every change."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer.analysis.diff import STATUSES, UNCHANGED, Change, Diff, by_op
+from graphviewer.analysis.merge import Merged, merge
+from graphviewer.cli.output import clean, counted, number, styled
+from graphviewer.model.scopes import ROOT, Scopes
+
+_ROWS = 30
+_OPS = 12
+_SIGNS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "removed": ("−", "red"),
+        "added": ("+", "green"),
+        "converted": ("→", "blue"),
+        "spliced": ("·", "bright_black"),
+        "renamed": ("»", "cyan"),
+        "changed": ("~", "yellow"),
+        "rewired": ("≈", "yellow"),
+        "unchanged": (" ", "white"),
+    }
+)
+
+
+def head(diff: Diff) -> Iterator[str]:
+    """Both sides and the counts, in one or two lines."""
+    names = [clean(document.title) for document in (diff.before, diff.after)]
+    nodes = f"{number(len(diff.match))} → {number(len(diff.origin))} nodes"
+    if diff.same:
+        yield f"{names[0]} and {names[1]}: the same, {counted(len(diff.match), 'node')}"
+        return
+    yield f"{names[0]} → {names[1]}: {nodes}"
+    yield "  " + ", ".join(_count(status, count) for status, count in diff.summary().items() if count)
+
+
+def _count(status: str, count: int) -> str:
+    sign, colour = _SIGNS[status]
+    return styled(f"{sign} {number(count)} {status}".strip(), fg=colour)
+
+
+def statistics(diff: Diff) -> Iterator[str]:
+    """The ops with most changes."""
+    table = by_op(diff)
+    width = max((len(clean(op)) for op in list(table)[:_OPS]), default=0)
+    for op, row in list(table.items())[:_OPS]:
+        yield f"  {clean(op):<{width}}  " + ", ".join(_count(status, count) for status, count in row.items())
+    if len(table) > _OPS:
+        yield f"  and {counted(len(table) - _OPS, 'other op')}"
+
+
+def every_change(diff: Diff) -> Iterator[str]:
+    """One line per node that is not the same."""
+    for change in diff.changes:
+        yield _line(change)
+
+
+def _line(change: Change) -> str:
+    sign, colour = _SIGNS[change.status]
+    name = change.name
+    if change.status == "renamed" and change.before != change.after:
+        name = f"{change.before} » {change.after}"
+    return f"{styled(sign, fg=colour)} {styled(name, fg=colour)}  {styled(change.reason, dim=True)}"
+
+
+def by_scope(diff: Diff) -> Iterator[str]:
+    """Changes summed up by scope: the scopes with most changes are opened until the picture is clear, or full."""
+    merged = merge(diff.before, diff.after, diff)
+    scopes = merged.document.scopes
+    table = np.asarray(merged.overlay.by_item(scopes))
+    for item in _chosen(scopes, table):
+        if scopes.is_scope[item]:
+            yield _scope_line(scopes.path(item), table[item])
+        else:
+            yield _line(_change(diff, merged, int(scopes.node[item])))
+
+
+def _change(diff: Diff, merged: Merged, node: int) -> Change:
+    after = int(merged.from_after[node])
+    return diff.change_after[after] if after >= 0 else diff.change_before[int(merged.from_before[node])]
+
+
+def _scope_line(path: str, counts: NDArray[np.int32]) -> str:
+    found = {status: count for status, count in zip(STATUSES, counts.tolist(), strict=True) if count}
+    changed = [status for status in found if status != "unchanged"]
+    sign, colour = _SIGNS[changed[0]] if len(changed) == 1 else ("*", "white")
+    return f"{styled(sign, fg=colour)} {styled(path + '/', fg=colour)}  " + ", ".join(
+        f"{number(count)} {status}" for status, count in found.items()
+    )
+
+
+def _chosen(scopes: Scopes, table: NDArray[np.int32]) -> Sequence[int]:
+    """The items to print, in tree order: scopes opened by number of changes while at most ``_ROWS`` rows come of it.
+
+    A scope all of whose nodes share one status says it all in one row and stays closed.
+    """
+    changed = table.sum(axis=1) - table[:, UNCHANGED]
+    mixed = (table > 0).sum(axis=1) > 1
+    rows, closed, opened = 1, [(-int(changed[ROOT]), ROOT)], set[int]()
+    while closed:
+        _, item = heapq.heappop(closed)
+        inside = [child for child in scopes.children(item).tolist() if changed[child]]
+        if item != ROOT and rows - 1 + len(inside) > _ROWS:
+            continue
+        rows += len(inside) - 1
+        opened.add(item)
+        for child in inside:
+            if scopes.is_scope[child] and mixed[child]:
+                heapq.heappush(closed, (-int(changed[child]), child))
+    return list(_in_order(scopes, opened, changed))
+
+
+def _in_order(scopes: Scopes, opened: set[int], changed: NDArray[np.int32]) -> Iterator[int]:
+    stack = [ROOT]
+    while stack:
+        item = stack.pop()
+        if item in opened:
+            stack.extend(child for child in reversed(scopes.children(item).tolist()) if changed[child])
+        else:
+            yield item

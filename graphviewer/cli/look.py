@@ -1,0 +1,183 @@
+"""Verbs that look at one file: info, check, outputs, roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphviewer.cli.options import checkpoint_option, json_option, output_option, path_argument
+from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_json, size, styled, table
+
+_TOP_OPS = 6
+_KINDS = {
+    "graphdef": "GraphDef",
+    "pbtxt": "GraphDef as text",
+    "metagraph": "MetaGraphDef",
+    "savedmodel": "SavedModel",
+    "checkpoint": "checkpoint",
+    "tfevents": "events file",
+}
+_SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
+
+
+@click.command("info")
+@path_argument
+@json_option
+def info_verb(path: Path, as_json: bool) -> None:
+    """Say what a file is and what it holds."""
+    from graphviewer.analysis.stats import statistics
+    from graphviewer.formats import open_document
+
+    with ProgressLine() as progress:
+        document = open_document(path, progress=progress)
+        found = statistics(document)
+    facts = {
+        "kind": document.kind,
+        "nodes": found.nodes,
+        "edges": found.edges,
+        "functions": found.functions,
+        "ops": dict(found.ops),
+        "variables": found.variables,
+        "parameters": found.parameters,
+        "bytes": found.bytes,
+        "producer": found.producer,
+        "min_consumer": found.min_consumer,
+        "signatures": list(found.signatures),
+        "problems": found.problems,
+    }
+    if as_json:
+        say_json(facts)
+    else:
+        _card(path, facts)
+
+
+def _card(path: Path, facts: Mapping[str, Any]) -> None:
+    """The facts as a few lines to take in at a glance."""
+    say(f"{styled(path.name, bold=True)}  {_KINDS.get(facts['kind'], facts['kind'])}, {size(facts['bytes'])}")
+    say(f"  {counted(facts['nodes'], 'node')}, {counted(facts['edges'], 'edge')}" + _functions(facts["functions"]))
+    if facts["variables"]:
+        say(f"  {counted(facts['variables'], 'variable')} with {counted(facts['parameters'], 'parameter')}")
+    elif facts["parameters"]:
+        say(f"  {counted(facts['parameters'], 'parameter')} in constants")
+    if facts["ops"]:
+        say(f"  {_top_ops(facts['ops'])}")
+    if facts["signatures"]:
+        say(f"  signatures: {clean(', '.join(facts['signatures']))}")
+    if facts["producer"]:
+        least = f", needs version {facts['min_consumer']}" if facts["min_consumer"] else ""
+        say(f"  written by graph version {facts['producer']}{least}")
+    if facts["problems"]:
+        say("  " + click.style(f"{counted(facts['problems'], 'problem')}: see graphviewer check", fg="yellow"))
+
+
+def _functions(count: int) -> str:
+    return f", {counted(count, 'function')}" if count else ""
+
+
+def _top_ops(ops: Mapping[str, int]) -> str:
+    ranked = sorted(ops.items(), key=lambda entry: (-entry[1], entry[0]))
+    shown = ", ".join(f"{clean(op)} {number(count)}" for op, count in ranked[:_TOP_OPS])
+    more = len(ranked) - _TOP_OPS
+    return f"{shown} and {counted(more, 'other op')}" if more > 0 else shown
+
+
+@click.command("check")
+@path_argument
+@json_option
+def check_verb(path: Path, as_json: bool) -> int:
+    """Look for faults: dangling inputs, repeated names, damaged values. Exit code 1 where there are any."""
+    from graphviewer.analysis.check import check
+    from graphviewer.formats import open_document
+
+    with ProgressLine() as progress:
+        problems = list(check(open_document(path, progress=progress)))
+    if as_json:
+        keys = ("node", "function", "kind", "severity", "reason", "hint")
+        say_json({"problems": [{key: getattr(problem, key) for key in keys} for problem in problems]})
+    elif not problems:
+        say(f"{clean(path.name)}: no problems found")
+    else:
+        _list_problems(problems)
+    return 1 if problems else 0
+
+
+def _list_problems(problems: Sequence[Any]) -> None:
+    for problem in problems:
+        where = problem.node + (f" in function {problem.function}" if problem.function else "")
+        sign = click.style(problem.severity, fg=_SEVERITY_COLOURS[problem.severity])
+        say(
+            f"{sign}: {styled(where, bold=True)}: {clean(problem.reason)}"
+            if where
+            else f"{sign}: {clean(problem.reason)}"
+        )
+        if problem.hint:
+            say(f"  {styled(problem.hint, dim=True)}")
+    say(counted(len(problems), "problem"))
+
+
+@click.command("outputs")
+@path_argument
+@output_option
+@json_option
+def outputs_verb(path: Path, outputs: tuple[str, ...], as_json: bool) -> None:
+    """Rank the nodes that may be the outputs, and the inputs that feed them, with reasons."""
+    from graphviewer.worker.jobs import run_job
+
+    with ProgressLine() as progress:
+        found = run_job("suggest", {"path": str(path), "outputs": outputs}, progress)
+    if as_json:
+        say_json(found)
+        return
+    for title, key in (("outputs", "outputs"), ("inputs", "inputs")):
+        rows = [
+            (str(rank), one["name"], f"{one['score']:.2f}", one["reason"]) for rank, one in enumerate(found[key], 1)
+        ]
+        if rows:
+            table((">", title, ">score", "because"), rows)
+        else:
+            say(f"no {title} suggest themselves")
+        if key == "outputs":
+            say()
+
+
+@click.command("roles")
+@path_argument
+@output_option
+@checkpoint_option
+@click.option("--all", "every", is_flag=True, help="List every node, not only counts.")
+@json_option
+def roles_verb(path: Path, outputs: tuple[str, ...], checkpoint: Path | None, every: bool, as_json: bool) -> None:
+    """Say what each node is for, seen from the chosen outputs; without --output, from the best suggestion."""
+    from graphviewer.worker.jobs import run_job
+
+    request = {"path": str(path), "outputs": outputs, "checkpoint": str(checkpoint) if checkpoint else None}
+    with ProgressLine() as progress:
+        found = run_job("roles", request, progress)
+    if as_json:
+        say_json(found)
+        return
+    if not outputs:
+        note(f"No output was named; {', '.join(found['outputs'])} was taken.")
+    if every:
+        for name, entry in found["roles"].items():
+            marks = f" [{', '.join(entry['markers'])}]" if entry["markers"] else ""
+            say(f"{entry['role'] or '-':<18} {clean(name)}  {styled(entry['reason'] + marks, dim=True)}")
+        return
+    _role_counts(found["roles"])
+
+
+def _role_counts(roles: Mapping[str, Mapping[str, Any]]) -> None:
+    """Nodes per role, one example reason each, and the markers of inference nodes that deserve a look."""
+    groups: dict[str, list[str]] = {}
+    for name, entry in roles.items():
+        groups.setdefault(entry["role"] or "-", []).append(name)
+    ranked = sorted(groups.items(), key=lambda group: (group[0] != "inference", -len(group[1])))
+    rows = [(role, number(len(names)), f"{names[0]}: {roles[names[0]]['reason']}") for role, names in ranked]
+    table(("role", ">nodes", "for example"), rows)
+    for marker in ("training_mode", "random"):
+        marked = [name for name, entry in roles.items() if entry["role"] == "inference" and marker in entry["markers"]]
+        if marked:
+            note(f"{counted(len(marked), 'inference node')} marked {marker}: {', '.join(marked[:3])}")

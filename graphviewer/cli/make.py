@@ -1,0 +1,164 @@
+"""Verbs that write a new file: freeze, strip, apply, convert."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphviewer.cli.options import (
+    PATH,
+    force_option,
+    input_option,
+    json_option,
+    out_option,
+    output_option,
+    path_argument,
+)
+from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_json, size
+from graphviewer.errors import GraphViewerError, OperationError, WriteError
+from graphviewer.formats import open_document, save_document
+from graphviewer.operations.registry import Parameter, operations
+from graphviewer.worker.jobs import run_job
+
+_METHODS = ("extract", "remove-training-nodes")
+_RESULT_KEYS = ("output", "nodes", "bytes", "outputs", "inputs", "frozen", "warnings", "rewrites")
+
+
+@click.command("strip")
+@path_argument
+@output_option
+@input_option
+@click.option("--method", type=click.Choice(_METHODS), default="extract", show_default=True, help="How to strip.")
+@out_option
+@force_option
+@json_option
+def strip_verb(path: Path, out: Path, force: bool, as_json: bool, method: str, **parameters: Any) -> None:
+    """Remove what the outputs do not need; variables stay variables.
+
+    The method remove-training-nodes does what TensorFlow's function of that name does: it removes pass-through nodes
+    only; gradients, optimizer and saver stay.
+    """
+    _make(method, path, out, parameters, force=force, as_json=as_json)
+
+
+class Operations(click.Group):
+    """Every declared operation as a verb of its own, its options made from its parameters."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(operations())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return operation_command(cmd_name) if cmd_name in operations() else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in operations():
+            close = difflib.get_close_matches(args[0], operations(), 1)
+            hint = f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(operations())}."
+            raise OperationError(f"There is no operation '{args[0]}'.", hint)
+        return super().resolve_command(ctx, args)
+
+
+@click.command("apply", cls=Operations)
+def apply_verb() -> None:
+    """Apply any operation: graphviewer apply OPERATION PATH [--KEY VALUE]... -o OUT."""
+
+
+def operation_command(name: str) -> click.Command:
+    """The verb of a declared operation."""
+    operation = operations()[name]
+
+    def run(path: Path, out: Path, force: bool, as_json: bool, **parameters: Any) -> None:
+        _make(name, path, out, parameters, force=force, as_json=as_json)
+
+    command: Callable[..., None] = run
+    for decorate in (json_option, force_option, out_option):
+        command = decorate(command)
+    for parameter in reversed(operation.parameters):
+        command = _option(parameter)(command)
+    return click.command(name, help=operation.doc, short_help=operation.label)(path_argument(command))
+
+
+def _option(parameter: Parameter) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option of a declared parameter; endpoints are asked for by ``--output`` and by ``--outputs``."""
+    flag = "--" + parameter.name.replace("_", "-")
+    if parameter.kind == "endpoints":
+        names = [flag, flag.removesuffix("s")]
+        return click.option(*dict.fromkeys(names), parameter.name, multiple=True, metavar="NAME", help=parameter.doc)
+    if parameter.kind == "flag":
+        return click.option(flag, parameter.name, is_flag=True, default=bool(parameter.default), help=parameter.doc)
+    kind = PATH if parameter.kind == "checkpoint" else str
+    return click.option(
+        flag, parameter.name, type=kind, default=parameter.default, required=parameter.required, help=parameter.doc
+    )
+
+
+def _make(operation: str, path: Path, out: Path, parameters: Mapping[str, Any], *, force: bool, as_json: bool) -> None:
+    """Run an operation and say what it did."""
+    _refuse_to_overwrite(path, out, force)
+    request = {
+        "operation": operation,
+        "path": str(path),
+        "out": str(out),
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "force": force,
+        "keep_provenance": False,
+    }
+    with ProgressLine() as progress:
+        result = run_job("operation", request, progress)
+    if as_json:
+        say_json({key: result[key] for key in _RESULT_KEYS})
+        return
+    for warning in result["warnings"]:
+        note(warning)
+    say(_calm_line(out, result))
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
+
+
+def _refuse_to_overwrite(path: Path, out: Path, force: bool) -> None:
+    """Say so before the work, not after it."""
+    if out.exists() and not force:
+        raise WriteError(f"{out} exists.", "Choose another name, or overwrite it with --force.")
+    if out.exists() and path.exists() and out.samefile(path):
+        raise WriteError(f"{out} is the file that is read.", "Choose another name: a file is never changed in place.")
+
+
+def _calm_line(out: Path, result: Mapping[str, Any]) -> str:
+    """``frozen.pb: 1,736 → 223 nodes, 7.1 MB → 309 kB, 47 variables became constants``."""
+    (nodes, left), (before, after) = result["nodes"], result["bytes"]
+    parts = [f"{number(nodes)} → {number(left)} nodes", f"{size(before)} → {size(after)}"]
+    if result["frozen"]:
+        parts.append(
+            f"{counted(result['frozen'], 'variable')} became {'a constant' if result['frozen'] == 1 else 'constants'}"
+        )
+    return f"{clean(out.name)}: {', '.join(parts)}"
+
+
+freeze_verb = operation_command("freeze")
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN", type=PATH)
+@click.argument("target", metavar="OUT", type=PATH)
+@force_option
+def convert_verb(source: Path, target: Path, force: bool) -> None:
+    """Write a graph in another format: .pb, .pbtxt or .meta, chosen by the suffix of OUT."""
+    _refuse_to_overwrite(source, target, force)
+    with ProgressLine() as progress:
+        document = open_document(source, progress=progress)
+        if not len(document.graph_def.node):
+            raise GraphViewerError(
+                f"{source.name} holds no graph.", "Name a file that does; 'info' tells what it holds."
+            )
+        progress(0.9, f"writing {target.name}")
+        save_document(document, target, force=force)
+    nodes = counted(len(document.graph_def.node), "node")
+    say(f"{clean(source.name)} → {clean(target.name)}: {nodes}, {size(target.stat().st_size)}")

@@ -1,0 +1,36 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PATH = click.Path(path_type=Path)
+
+path_argument = click.argument("path", type=PATH)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+checkpoint_option = click.option(
+    "--checkpoint",
+    type=PATH,
+    metavar="PREFIX",
+    help="Values of the variables; by default the checkpoint beside the graph.",
+)
+output_option = click.option(
+    "--output", "outputs", multiple=True, metavar="NAME", help="An output; may be repeated, or hold names with commas."
+)
+input_option = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME",
+    help="A tensor that is fed; may be repeated, or hold names with commas.",
+)
+out_option = click.option(
+    "-o", "--out", type=PATH, required=True, metavar="OUT", help="The file to write (.pb, .pbtxt, .meta)."
+)
+force_option = click.option("--force", is_flag=True, help="Overwrite a file that is there.")

@@ -1,0 +1,134 @@
+"""What reaches the terminal: escaped names, colour only where it is wanted, tables, one line of progress."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+_UNSAFE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
+)
+_SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_FIRST_PROGRESS = 0.3  # seconds; quicker work needs no progress line
+_NEXT_PROGRESS = 0.1
+_PIPE_WIDTH = 10_000  # results that go into a file or another program are never wrapped
+
+
+def clean(text: str) -> str:
+    """Text from a file without anything that a terminal obeys: control characters, direction marks, surrogates."""
+    return _UNSAFE.sub(lambda found: _escape(found.group()), str(text))
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def say(text: str = "") -> None:
+    """A line of the result, on standard output; give names through ``clean`` first where you style them."""
+    click.echo(text)
+
+
+def styled(text: str, **style: Any) -> str:
+    """Cleaned text in a style; the style is dropped where the output is no terminal."""
+    return click.style(clean(text), **style)
+
+
+def say_json(value: Mapping[str, Any]) -> None:
+    """The result as one JSON document, in ASCII so that no name can steer the terminal."""
+    click.echo(json.dumps(value, indent=2, allow_nan=False))
+
+
+def note(text: str) -> None:
+    """A message beside the result, on standard error."""
+    click.echo(styled(text, fg="yellow"), err=True)
+
+
+def say_error(message: str, hint: str = "") -> None:
+    """One sentence and a hint, on standard error."""
+    click.echo(f"{click.style('graphviewer:', fg='red', bold=True)} {clean(message)}", err=True)
+    if hint:
+        click.echo(clean(hint), err=True)
+
+
+def number(value: int) -> str:
+    """``1736`` as ``1,736``."""
+    return f"{value:,}"
+
+
+def size(count: int) -> str:
+    """Bytes as people read them."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            break
+        amount /= 1000
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 node``, ``2 nodes``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table whose last column wraps at the width of the terminal; numbers, as told by their header, go right.
+
+    Args:
+        columns: headers; one that starts with ``>`` is aligned right.
+        rows: texts, cleaned here.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False, emoji=False, markup=False)
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in columns:
+        last = name is columns[-1]
+        grid.add_column(
+            name.lstrip(">"), justify="right" if name[:1] == ">" else "left", overflow="fold", no_wrap=not last
+        )
+    for row in rows:
+        grid.add_row(*(Text(clean(cell)) for cell in row))
+    with console.capture() as printed:
+        console.print(grid)
+    for line in printed.get().splitlines():
+        click.echo(line.rstrip())
+
+
+def width(text: str) -> int:
+    """Columns that a text takes on a terminal; ideographs take two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+class ProgressLine:
+    """Progress of the work as one line that is written over, on standard error, only on a terminal."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _FIRST_PROGRESS
+        self._shown = False
+        self._wanted = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def __call__(self, fraction: float, message: str) -> None:
+        """Show how far the work is, at most ten times a second."""
+        now = time.monotonic()
+        if self._wanted and now >= self._next:
+            self._next = now + _NEXT_PROGRESS
+            self._shown = True
+            click.echo(f"\r\x1b[K{fraction:4.0%} {clean(message)[:70]}", err=True, nl=False, color=True)
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False, color=True)

@@ -1,0 +1,145 @@
+"""The group of verbs: loads only the verb that is asked for, and says in one sentence what went wrong."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+import click
+
+from graphviewer.cli.output import say_error
+from graphviewer.errors import GraphViewerError
+
+TROUBLE = 2
+"""Exit code of everything that could not be done; 1 means different, or problems found."""
+
+_INTERRUPTED = 130  # what shells expect of a program that Ctrl+C ended
+
+_VERBS: Mapping[str, str] = MappingProxyType(
+    {
+        "open": "graphviewer.cli.window",
+        "info": "graphviewer.cli.look",
+        "check": "graphviewer.cli.look",
+        "outputs": "graphviewer.cli.look",
+        "roles": "graphviewer.cli.look",
+        "freeze": "graphviewer.cli.make",
+        "strip": "graphviewer.cli.make",
+        "apply": "graphviewer.cli.make",
+        "convert": "graphviewer.cli.make",
+        "diff": "graphviewer.cli.compare",
+        "render": "graphviewer.cli.window",
+    }
+)
+
+
+class Verbs(click.Group):
+    """Verbs by name; anything else that looks like a file is opened."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = _VERBS.get(cmd_name)
+        return getattr(import_module(module), f"{cmd_name}_verb") if module else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options before a file belong to ``open``: ``graphviewer --timings model.pb``."""
+        own = {"--help", "-h", "--version"}
+        if not args or (args[0].startswith("-") and args[0] not in own):
+            args = ["open", *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """``graphviewer FILE`` is ``graphviewer open FILE``."""
+        word = args[0]
+        if word in _VERBS:
+            return super().resolve_command(ctx, args)
+        if not _looks_like_a_path(word):
+            close = difflib.get_close_matches(word, _VERBS, 1)
+            hint = f"Did you mean '{close[0]}'?" if close else "graphviewer --help lists the verbs."
+            raise GraphViewerError(f"There is no verb and no file '{word}'.", hint)
+        return "open", self.get_command(ctx, "open"), args
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run, and end the process with the exit code that the contract gives.
+
+        Args:
+            args: words of the command line; by default the process's own.
+            prog_name: how help texts call the program.
+            complete_var: as in click, for completion by the shell.
+            standalone_mode: False lets exceptions through and returns the verb's value, as in click.
+            extra: handed on to click.
+        """
+        name = prog_name or "graphviewer"
+        if not standalone_mode:
+            return super().main(args, name, complete_var, standalone_mode=False, **extra)
+        try:
+            for stream in (sys.stdout, sys.stderr):
+                if hasattr(stream, "reconfigure"):
+                    stream.reconfigure(errors="backslashreplace")
+            code = super().main(args, name, complete_var, standalone_mode=False, **extra)
+            sys.stdout.flush()
+        except Exception as error:
+            _end(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _looks_like_a_path(word: str) -> bool:
+    return os.sep in word or "." in word or Path(word).exists() or Path(word + ".index").exists()
+
+
+def _end(error: Exception) -> NoReturn:
+    """Say what happened, with a hint, and leave."""
+    if isinstance(error, GraphViewerError):
+        say_error(error.message, error.hint)
+        sys.exit(error.exit_code)
+    if isinstance(error, click.Abort):
+        say_error("Stopped.")
+        sys.exit(_INTERRUPTED)
+    if isinstance(error, click.ClickException):
+        usage = isinstance(error, click.UsageError) and error.ctx is not None
+        hint = f"{error.ctx.command_path} --help shows how it is used." if usage else ""  # type: ignore[attr-defined]
+        say_error(error.format_message(), hint)
+        sys.exit(TROUBLE)
+    if isinstance(error, BrokenPipeError):  # the reader, such as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        say_error(f"{where}{(error.strerror or str(error)).lower()}.", "Check the path and its permissions.")
+        sys.exit(TROUBLE)
+    if isinstance(error, MemoryError):
+        say_error("There is not enough memory for this.", "Close other programs, or use a machine with more.")
+        sys.exit(TROUBLE)
+    click.echo(traceback.format_exc(), err=True, nl=False)
+    say_error(f"This is a fault in graphviewer: {type(error).__name__}.", "Please report it with the lines above.")
+    sys.exit(TROUBLE)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="graphviewer", message="graphviewer %(version)s")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """See, strip, freeze and compare TensorFlow graphs.
+
+    graphviewer FILE opens a window; without a file, a welcome page. Every verb that prints a result takes --json.
+    Exit codes: 0 done or same, 1 different or problems found, 2 trouble.
+    """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False

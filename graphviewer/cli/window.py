@@ -1,0 +1,58 @@
+"""Verbs that draw: open (a window) and render (a picture)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from graphviewer.cli.options import PATH, checkpoint_option
+from graphviewer.errors import GraphViewerError, ReadError
+
+
+@click.command("open")
+@click.argument("path", type=PATH, required=False)
+@click.option("--diff", "other", type=PATH, metavar="OTHER", help="Compare with this file.")
+@checkpoint_option
+@click.option("--timings", is_flag=True, help="Print one line of JSON with the moments of the start.")
+@click.option("--quit", "quit_after", is_flag=True, help="Close the window after the first picture.")
+@click.option("--screenshot", type=PATH, metavar="OUT.png", help="Save a picture of the window.")
+def open_verb(
+    path: Path | None,
+    other: Path | None,
+    checkpoint: Path | None,
+    timings: bool,
+    quit_after: bool,
+    screenshot: Path | None,
+) -> int:
+    """Open the window; without PATH, with a welcome page."""
+    for file in (path, other):
+        _require(file)
+    _require_screen(unattended=quit_after or screenshot is not None)
+    from graphviewer.gui.app import run
+
+    return run(path, diff=other, checkpoint=checkpoint, timings=timings, quit_after=quit_after, screenshot=screenshot)
+
+
+def _require(path: Path | None) -> None:
+    """Say in the shell, not in a window, that a file is not there."""
+    if path is not None and not path.exists() and not Path(f"{path}.index").exists():
+        from graphviewer.model.names import nearest
+
+        folder = path.parent
+        close = nearest(path.name, sorted(os.listdir(folder))) if folder.is_dir() else []
+        raise ReadError(f"There is no file '{path}'.", f"Closest: {', '.join(close)}." if close else "Check the path.")
+
+
+def _require_screen(*, unattended: bool) -> None:
+    """Qt ends the process without a word where there is no display."""
+    known = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    if known or not sys.platform.startswith("linux"):
+        return
+    if not unattended:
+        raise GraphViewerError(
+            "There is no display to open a window on.", "Set DISPLAY, or use the render verb to draw a picture."
+        )
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"

@@ -1,0 +1,43 @@
+"""Text GraphDef: ``.pbtxt`` of ``tf.io.write_graph`` and of Estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphviewer.formats.decode import load_graph, no_versions
+from graphviewer.formats.encode import encode_graph
+from graphviewer.formats.graphdef import no_nodes
+from graphviewer.formats.registry import Options, reader, writer
+from graphviewer.formats.source import Source
+from graphviewer.formats.text import first_field, format_text, parse_text
+from graphviewer.model.document import Document
+
+_FIELDS = {"node", "library", "versions", "version", "debug_info"}
+
+
+def _recognise(source: Source) -> str | None:
+    return "" if first_field(source) in _FIELDS else None
+
+
+@reader(kind="pbtxt", label="GraphDef text", rank=20, recognise=_recognise)
+def read_pbtxt(source: Source, options: Options) -> Document:
+    """Parse a text GraphDef.
+
+    Raises:
+        ReadError: broken, with line and column, or without nodes.
+    """
+    raw = Source.of_bytes(parse_text(source, "GraphDef", options.progress), source.path)
+    loaded = load_graph(raw, 0, raw.size, options)
+    if not loaded.graph_def.node:
+        raise no_nodes(source)
+    return Document("pbtxt", loaded.graph_def, problems=no_versions(loaded.graph_def))
+
+
+@writer(suffix=".pbtxt", label="GraphDef, text")
+def write_pbtxt(document: Document) -> Iterator[bytes]:
+    """The GraphDef as text, constants included.
+
+    Raises:
+        ReadError: the file that holds the large constants changed since it was opened.
+    """
+    return format_text("GraphDef", encode_graph(document))

@@ -1,0 +1,99 @@
+"""Every action of the window, once: menus, toolbar, palette and the shortcut sheet come from this tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphviewer.gui.window import Window
+
+
+def _always(_window: Window) -> bool:
+    return True
+
+
+def _has_graph(window: Window) -> bool:
+    return window.session.version is not None
+
+
+def _has_node(window: Window) -> bool:
+    selection = window.session.selection
+    return _has_graph(window) and selection is not None and not selection.is_scope
+
+
+def _has_selection(window: Window) -> bool:
+    return _has_graph(window) and window.session.selection is not None
+
+
+def _has_comparison(window: Window) -> bool:
+    return window.stage.is_comparing
+
+
+@dataclass(frozen=True)
+class ActionSpec:
+    """One action.
+
+    Attributes:
+        id: stable name, also of its icon in resources/icons where ``icon`` is true.
+        shortcut: keys, several separated by ``|``.
+        menu: the menu it stands in; the order of this file is the order in the menu.
+        in_toolbar: it has a button.
+        enabled: asked whenever the state of the window changes.
+    """
+
+    id: str
+    text: str
+    menu: str
+    run: Callable[[Window], None]
+    shortcut: str = ""
+    icon: str = ""
+    in_toolbar: bool = False
+    enabled: Callable[[Window], bool] = _always
+
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    ActionSpec("open", "Open…", "File", lambda w: w.ask_open(), "Ctrl+O", "open", True),
+    ActionSpec("open-folder", "Open Folder…", "File", lambda w: w.ask_open_folder(), "Ctrl+Shift+O"),
+    ActionSpec("sample", "Open Sample", "File", lambda w: w.open_sample()),
+    ActionSpec("save", "Save As…", "File", lambda w: w.ask_save(), "Ctrl+S|Ctrl+Shift+S", "save", True, _has_graph),
+    ActionSpec("picture", "Save Picture…", "File", lambda w: w.ask_picture(), enabled=_has_graph),
+    ActionSpec("close", "Close Tab", "File", lambda w: w.close_tab(), "Ctrl+W", enabled=_has_graph),
+    ActionSpec("quit", "Quit", "File", lambda w: w.close(), "Ctrl+Q"),
+    ActionSpec("copy-name", "Copy Name", "Edit", lambda w: w.copy_name(), "Ctrl+C", enabled=_has_selection),
+    ActionSpec("search", "Search", "Edit", lambda w: w.focus_search(), "Ctrl+F|/", "search", enabled=_has_graph),
+    ActionSpec("palette", "Actions and Nodes…", "Edit", lambda w: w.show_palette(), "Ctrl+K"),
+    ActionSpec("settings", "Settings…", "Edit", lambda w: w.show_settings(), "Ctrl+,"),
+    ActionSpec("back", "Back", "View", lambda w: w.session.go_back(), "Alt+Left", "back", True),
+    ActionSpec("forward", "Forward", "View", lambda w: w.session.go_forward(), "Alt+Right", "forward", True),
+    ActionSpec("fit", "Fit", "View", lambda w: w.stage.fit(), "F", "fit", True, _has_graph),
+    ActionSpec("expand", "Expand", "View", lambda w: w.expand(), "E", "expand", True, _has_selection),
+    ActionSpec("collapse", "Collapse", "View", lambda w: w.collapse(), "C", "collapse", True, _has_selection),
+    ActionSpec("expand-all", "Expand All Below", "View", lambda w: w.expand_below(), "Shift+E", enabled=_has_graph),
+    ActionSpec("collapse-all", "Collapse All", "View", lambda w: w.session.collapse_all(), "Shift+C", enabled=_has_graph),
+    ActionSpec("theme", "Switch Light / Dark", "View", lambda w: w.switch_theme(), "Ctrl+T"),
+    ActionSpec("escape", "Back Out", "View", lambda w: w.back_out(), "Esc"),
+    ActionSpec("output", "Mark as Output", "Graph", lambda w: w.mark("outputs"), "O", "output", False, _has_node),
+    ActionSpec("input", "Mark as Input", "Graph", lambda w: w.mark("inputs"), "I", "input", False, _has_node),
+    ActionSpec("pick-outputs", "Pick Outputs", "Graph", lambda w: w.pick("outputs"), "", "output", True, _has_graph),
+    ActionSpec("pick-inputs", "Pick Inputs", "Graph", lambda w: w.pick("inputs"), "", "input", True, _has_graph),
+    ActionSpec("hide", "Hide Category Under Pointer", "Graph", lambda w: w.hide_category(), "H", enabled=_has_graph),
+    ActionSpec("show-hidden", "Show All Categories", "Graph", lambda w: w.show_categories(), "Shift+H", enabled=_has_graph),
+    ActionSpec("freeze", "Freeze", "Operations", lambda w: w.run_operation("freeze"), "Ctrl+R", "freeze", True, _has_graph),
+    ActionSpec("extract", "Extract Inference Graph", "Operations", lambda w: w.run_operation("extract"), enabled=_has_graph),
+    ActionSpec("cut", "Cut Inputs to Placeholders", "Operations", lambda w: w.run_operation("cut-inputs"), enabled=_has_graph),
+    ActionSpec(
+        "remove-training",
+        "Remove Training Nodes (Identity, CheckNumerics)",
+        "Operations",
+        lambda w: w.run_operation("remove-training-nodes"),
+        enabled=_has_graph,
+    ),
+    ActionSpec("compare", "Compare With…", "Compare", lambda w: w.ask_compare(), "Ctrl+D", enabled=_has_graph),
+    ActionSpec("merged", "Merged View", "Compare", lambda w: w.stage.toggle_merged(), "M", enabled=_has_comparison),
+    ActionSpec("next-change", "Next Change", "Compare", lambda w: w.step_change(1), "N", enabled=_has_comparison),
+    ActionSpec("previous-change", "Previous Change", "Compare", lambda w: w.step_change(-1), "Shift+N", enabled=_has_comparison),
+    ActionSpec("keys", "Keyboard Shortcuts", "Help", lambda w: w.show_keys(), "?|F1"),
+    ActionSpec("about", "About graphviewer", "Help", lambda w: w.show_about()),
+)

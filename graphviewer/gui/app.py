@@ -1,0 +1,150 @@
+"""Start the window: ``graphviewer [PATH]``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from graphviewer.errors import GraphViewerError
+from graphviewer.gui.timings import Timings
+
+if TYPE_CHECKING:
+    from graphviewer.gui.loading import Loaded
+    from graphviewer.gui.versions import Version
+    from graphviewer.gui.window import Window
+
+_SWITCH_INTERVAL = 0.001  # a busy thread hands the GIL over after 1 ms, so that frames do not wait for it
+
+
+def application() -> QApplication:
+    """The one QApplication, in the style that every theme builds on."""
+    from graphviewer.gui.theme import load_font
+
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("graphviewer")
+    app.setStyle("Fusion")
+    app.setFont(load_font())
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    return app
+
+
+class Start:
+    """Opens what the command line names, and does what it asks for once the picture is there."""
+
+    def __init__(self, window: Window, timings: Timings | None, quit_after: bool, screenshot: Path | None) -> None:
+        self._window, self._timings = window, timings
+        self._quit_after, self._screenshot = quit_after, screenshot
+        self.exit_code = 0
+
+    def open(self, path: Path | None, diff: Path | None, checkpoint: Path | None) -> None:
+        """Open a file, and a second one to compare it with."""
+        if path is None:
+            QTimer.singleShot(0, self._finish)
+            return
+        self._window.session.failed.connect(self._fail)
+        self._begin = time.perf_counter()
+        self._window.stage.left.canvas.painted.connect(self._painted)
+        self._awaited = "compared" if diff is not None else "opened"
+
+        def opened(version: Version, loaded: Loaded) -> None:
+            if self._timings is not None:
+                for key in ("read", "model", "layout"):
+                    self._timings.mark(f"{key}_s", getattr(loaded.moments, key))
+            if diff is not None:
+                self._window.open_path(diff, then=lambda other, _loaded: self._window.analyst.compare(version, other))
+                self._window.analyst.compared.connect(self._compared)
+
+        self._window.open_path(path, checkpoint, then=opened)
+
+    def _compared(self, _comparison: object) -> None:
+        self._awaited = "opened"
+
+    def _painted(self) -> None:
+        """The end of a paint that holds a drawing."""
+        drawing = self._window.stage.left.drawing
+        if drawing is None or self._awaited == "compared":
+            return
+        self._window.stage.left.canvas.painted.disconnect(self._painted)
+        if self._timings is not None:
+            self._timings.mark("first_picture_s")
+            self._timings.values["open_s"] = round(time.perf_counter() - self._begin, 4)
+            version = self._window.session.version
+            self._timings.values |= {"boxes": len(drawing), "nodes": len(version.document.graph)}
+        QTimer.singleShot(0, self._finish)
+
+    def _fail(self, error: GraphViewerError) -> None:
+        self.exit_code = error.exit_code
+        if self._quit_after:
+            print(f"graphviewer: {error.message}\n{error.hint}".strip(), file=sys.stderr)
+            self._window.close()
+
+    def _finish(self) -> None:
+        if self._timings is not None:
+            print(json.dumps(self._timings.line()), flush=True)
+        if self._screenshot is not None:
+            self._await_quiet(time.perf_counter() + 20)
+        elif self._quit_after:
+            self._window.close()
+        else:
+            QTimer.singleShot(0, self._window.client.start)
+
+    def _await_quiet(self, deadline: float) -> None:
+        """Take the picture once suggestions, checks and roles have arrived."""
+        if self._window.background.busy() and time.perf_counter() < deadline:
+            QTimer.singleShot(50, lambda: self._await_quiet(deadline))
+            return
+        QTimer.singleShot(250, self._take_screenshot)
+
+    def _take_screenshot(self) -> None:
+        self._window.grab().save(str(self._screenshot))
+        if self._quit_after:
+            self._window.close()
+
+
+def run(
+    path: Path | None,
+    *,
+    diff: Path | None = None,
+    checkpoint: Path | None = None,
+    timings: bool = False,
+    quit_after: bool = False,
+    screenshot: Path | None = None,
+) -> int:
+    """Show the window and wait until it is closed.
+
+    Args:
+        path: file, checkpoint prefix or folder; None shows the welcome page.
+        diff: second file, to compare ``path`` with.
+        checkpoint: prefix to use in place of the one found beside the graph.
+        timings: print one line of JSON when the first picture is there.
+        quit_after: close the window after the first picture (and the screenshot).
+        screenshot: PNG to write once the window has come to rest.
+
+    Returns:
+        The exit code of the process.
+    """
+    clock = Timings() if timings else None
+    app = application()
+    from graphviewer.gui.window import Window
+
+    window = Window()
+    window.show()
+    app.processEvents()
+    if clock is not None:
+        clock.mark("window_s")
+    start = Start(window, clock, quit_after, screenshot)
+    start.open(path, diff, checkpoint)
+    code = app.exec()
+    return code or (start.exit_code if quit_after else 0)

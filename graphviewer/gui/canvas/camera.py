@@ -1,0 +1,107 @@
+"""Where the window looks at a scene, and how the two kinds of coordinates relate."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF
+
+MAX_SCALE = 8.0
+READABLE_SCALE = 0.62
+"""At this scale a box's name is 7.5 pixels high, the least that can be read with ease."""
+
+FIT_SCALE = 1.15
+"""Fit does not blow up small graphs beyond this."""
+
+
+class Camera(NamedTuple):
+    """A view: ``scale`` pixels per scene unit, the scene point at the top left corner, the size in pixels."""
+
+    scale: float
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def rect(self) -> QRectF:
+        """What is seen, in scene units."""
+        return QRectF(self.left, self.top, self.width / self.scale, self.height / self.scale)
+
+    @classmethod
+    def of_rect(cls, rect: QRectF, width: float, height: float) -> Camera:
+        """The camera that shows all of ``rect``, in the middle of a window of this size."""
+        scale = min(width / max(rect.width(), 1e-9), height / max(rect.height(), 1e-9))
+        middle = rect.center()
+        return cls(scale, middle.x() - width / scale / 2, middle.y() - height / scale / 2, width, height)
+
+    def x(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scene to pixels, across."""
+        return (x - self.left) * self.scale
+
+    def y(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scene to pixels, down."""
+        return (y - self.top) * self.scale
+
+    def to_scene(self, pixel: QPointF) -> QPointF:
+        """Pixels to scene."""
+        return QPointF(self.left + pixel.x() / self.scale, self.top + pixel.y() / self.scale)
+
+    def to_pixel(self, point: QPointF) -> QPointF:
+        """Scene to pixels."""
+        return QPointF((point.x() - self.left) * self.scale, (point.y() - self.top) * self.scale)
+
+    def moved(self, dx: float, dy: float) -> Camera:
+        """The picture moved by so many pixels to the right and down."""
+        return self._replace(left=self.left - dx / self.scale, top=self.top - dy / self.scale)
+
+    def zoomed(self, factor: float, at: QPointF, smallest: float) -> Camera:
+        """Zoomed so that the scene stays where it is under the pixel ``at``."""
+        scale = min(max(self.scale * factor, smallest), MAX_SCALE)
+        fixed = self.to_scene(at)
+        return self._replace(scale=scale, left=fixed.x() - at.x() / scale, top=fixed.y() - at.y() / scale)
+
+    def resized(self, width: float, height: float) -> Camera:
+        """The same scale and middle in a window of another size."""
+        across, down = (width - self.width) / 2, (height - self.height) / 2
+        return self._replace(width=width, height=height).moved(across, down)
+
+    def between(self, other: Camera, t: float) -> Camera:
+        """A view on the way to ``other`` (t in 0..1), zooming evenly to the eye."""
+        scale = self.scale ** (1 - t) * other.scale**t
+        # The share of the way that moves is that of the visible width, so that the path looks straight.
+        change = 1 / other.scale - 1 / self.scale
+        share = t if abs(change) < 1e-9 else (1 / scale - 1 / self.scale) / change
+        middle = self.rect.center() * (1 - share) + other.rect.center() * share
+        return Camera(
+            scale,
+            middle.x() - other.width / scale / 2,
+            middle.y() - other.height / scale / 2,
+            other.width,
+            other.height,
+        )
+
+
+def fit(extent: tuple[float, float], window: tuple[float, float], start: float, margin: float = 28.0) -> Camera:
+    """The camera that shows a drawing, never below readable names.
+
+    A drawing too large for that is shown from its top, where its inputs are.
+
+    Args:
+        extent: width and height of the drawing, in scene units.
+        window: width and height of the window, in pixels.
+        start: where the first boxes are, across; a drawing wider than the window shows these.
+        margin: pixels kept free at each side.
+    """
+    (width, height), (across, down) = extent, window
+    inner_across, inner_down = max(across - 2 * margin, 1), max(down - 2 * margin, 1)
+    whole = min(inner_across / max(width, 1e-9), inner_down / max(height, 1e-9), FIT_SCALE)
+    scale = max(whole, READABLE_SCALE)
+    if width * scale <= inner_across:
+        left = width / 2 - across / scale / 2
+    else:
+        left = min(max(start - across / scale / 2, -margin / scale), width + margin / scale - across / scale)
+    top = height / 2 - down / scale / 2 if height * scale <= inner_down else -margin / scale
+    return Camera(scale, left, top, across, down)

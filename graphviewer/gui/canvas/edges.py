@@ -1,0 +1,298 @@
+"""Paint edges: straight when far, curved when near, with arrows, counts and shapes where they can be read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from graphviewer.gui.canvas.boxes import Shown
+from graphviewer.gui.canvas.easel import Easel
+from graphviewer.gui.canvas.lettering import CAPITAL, Writing
+from graphviewer.gui.canvas.scene import EDGE_CLASSES
+from graphviewer.gui.canvas.shapes import Floats, draw_lines, groups
+
+Indices = NDArray[np.intp]
+
+CURVED_SCALE, ARROW_SCALE, LABEL_SCALE = 0.35, 0.5, 0.78
+
+SHORTEST = 2.0
+"""Edges whose extent is less than this many pixels are left out."""
+
+STEPS = 12
+_U = np.linspace(0.0, 1.0, STEPS + 1)
+# A cubic that leaves and arrives vertically; its control points are at half the height.
+_ALONG_X = _U * _U * (3 - 2 * _U)
+_ALONG_Y = 1.5 * _U * (1 - _U) + _U**3
+
+MOST_CURVES = 240
+"""Curves of a selection beyond this many are left out: they would be a solid surface."""
+
+
+class Segments(NamedTuple):
+    """Straight pieces in pixels, and the edge that each belongs to (a position in the list of edges asked for)."""
+
+    lines: Floats
+    edge: Indices
+
+
+def edges_in_view(ink: Easel) -> Indices:
+    """Edges of the drawing that touch the view and are long enough to see."""
+    left, top, right, bottom = ink.scene.edge_bounds
+    rect, shortest = ink.camera.rect, SHORTEST / ink.camera.scale
+    seen = (left <= rect.right()) & (right >= rect.left()) & (top <= rect.bottom()) & (bottom >= rect.top())
+    seen &= (right - left > shortest) | (bottom - top > shortest)
+    return ink.scene.routed[seen].astype(np.intp)
+
+
+def segments(ink: Easel, edges: Indices) -> Segments:
+    """The pieces of some edges' polylines."""
+    drawing, camera = ink.scene.drawing, ink.camera
+    first, counts = drawing.offsets[:-1][edges], np.diff(drawing.offsets)[edges]
+    pieces = counts - 1
+    owner = np.repeat(np.arange(len(edges)), pieces)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    at = first[owner] + within
+    points = drawing.points.astype(np.float64)[np.stack([at, at + 1])] if len(at) else np.zeros((2, 0, 2))
+    x, y = camera.x(points[..., 0]), camera.y(points[..., 1])
+    return Segments(np.stack([x[0], y[0], x[1], y[1]], axis=1), owner)
+
+
+def curved(pieces: Segments) -> Segments:
+    """Each slanted piece as a curve of short pieces; vertical ones, and ones out of sight, stay as they are."""
+    x0, _, x1, _ = pieces.lines.T
+    bends = np.abs(x1 - x0) > 1.5
+    bent = pieces.lines[bends]
+    start, way = bent[:, None, :2], (bent[:, 2:] - bent[:, :2])[:, None, :]
+    points = start + way * np.stack([_ALONG_X, _ALONG_Y], axis=1)
+    short = np.concatenate([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 4)
+    return Segments(
+        np.concatenate([pieces.lines[~bends], short]),
+        np.concatenate([pieces.edge[~bends], np.repeat(pieces.edge[bends], STEPS)]),
+    )
+
+
+def _visible(pieces: Segments, width: float, height: float) -> Segments:
+    x0, y0, x1, y1 = pieces.lines.T
+    seen = (np.maximum(x0, x1) > -8) & (np.minimum(x0, x1) < width + 8)
+    seen &= (np.maximum(y0, y1) > -8) & (np.minimum(y0, y1) < height + 8)
+    return Segments(pieces.lines[seen], pieces.edge[seen])
+
+
+def paint_edges(ink: Easel) -> None:
+    """Paint all edges in view."""
+    edges = edges_in_view(ink)
+    if not len(edges):
+        return
+    scale = ink.camera.scale
+    pieces = _visible(segments(ink, edges), ink.camera.width, ink.camera.height)
+    if scale >= CURVED_SCALE:
+        pieces = curved(pieces)
+    classes = ink.scene.edge_class[edges]
+    wide = np.round(ink.scene.edge_width[edges] * 2) if scale >= CURVED_SCALE else np.full(len(edges), 2.0)
+    ink.painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    keys = (_ORDER[classes] * 16 + wide.astype(np.int64))[pieces.edge]
+    for key, members in groups(keys):
+        name = _BY_ORDER[key // 16]
+        ink.painter.setPen(edge_pen(ink, name, (key % 16) / 2))
+        draw_lines(ink.painter, pieces.lines[members])
+    if scale >= ARROW_SCALE:
+        _paint_arrows(ink, edges, classes)
+    if scale >= LABEL_SCALE:
+        _write_labels(ink, edges)
+
+
+_BY_ORDER = ("faint", "control", "data", "reference", "strong", "removed", "added")
+_ORDER = np.array([_BY_ORDER.index(name) for name in EDGE_CLASSES])
+
+
+def edge_pen(ink: Easel, name: str, width: float = 1.0) -> QPen:
+    """The pen of an edge class."""
+    pen = QPen(ink.look.edges[name], width)
+    if width <= 1:
+        pen.setCosmetic(True)  # the fast way through Qt's rasteriser
+    if name in ("control", "removed"):
+        pen.setDashPattern([4, 3])
+    return pen
+
+
+def arrow_heads(tips: Floats, back: Floats, size: float) -> Floats:
+    """float64 [2n, 4]: two short lines at each tip, open towards where the edge comes from."""
+    way = tips - back
+    length = np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-6)
+    unit = way / length[:, None] * size
+    side = np.stack([-unit[:, 1], unit[:, 0]], axis=1) * 0.55
+    wings = [tips - unit + side, tips - unit - side]
+    return np.concatenate([np.concatenate([wing, tips], axis=1) for wing in wings])
+
+
+def _paint_arrows(ink: Easel, edges: Indices, classes: NDArray[np.int8]) -> None:
+    tips, back = _ends(ink, edges)
+    inside = (tips[:, 0] > -9) & (tips[:, 0] < ink.camera.width + 9) & (tips[:, 1] > -9)
+    inside &= tips[:, 1] < ink.camera.height + 9
+    size = float(np.clip(6.5 * ink.camera.scale, 4, 9))
+    for code, members in groups(np.where(inside, classes, -1)):
+        if code >= 0:
+            ink.painter.setPen(QPen(ink.look.edges[EDGE_CLASSES[code]], 1.0))
+            draw_lines(ink.painter, arrow_heads(tips[members], back[members], size))
+
+
+def _ends(ink: Easel, edges: Indices) -> tuple[Floats, Floats]:
+    """The last point of each edge, and one straight behind it: curves arrive at right angles to the box's side."""
+    drawing, camera = ink.scene.drawing, ink.camera
+    x, y = drawing.points.astype(np.float64)[drawing.offsets[1:][edges] - 1].T
+    left, top, right, bottom = ink.scene.bounds[:, drawing.target[edges]]
+    side = np.argmin(np.abs(np.stack([y - top, bottom - y, x - left, right - x])), axis=0)
+    tip = np.stack([camera.x(x), camera.y(y)], axis=1)
+    return tip, tip + _OUTWARDS[side]
+
+
+_OUTWARDS = np.array([[0.0, -10.0], [0.0, 10.0], [-10.0, 0.0], [10.0, 0.0]])
+
+
+# -- texts on edges ---------------------------------------------------------------------------------------------
+
+
+def _write_labels(ink: Easel, edges: Indices) -> None:
+    """Counts on bundles, and the shape of the tensor on single edges."""
+    drawing, camera, scene = ink.scene.drawing, ink.camera, ink.scene
+    text_of = {edge: f"{count:,}" for edge, count in _pairs(edges, drawing.count) if count > 1}
+    if scene.shape_of is not None and camera.scale >= 1.0:
+        for edge, node in _pairs(edges, scene.node[drawing.source]):
+            if node >= 0 and (shape := scene.shape_of(node)):
+                text_of[edge] = shape
+    if not text_of:
+        return
+    labelled = np.fromiter(text_of, np.intp)
+    x, y, room = _middles(ink, labelled)
+    size = 9 * min(camera.scale, 1.4)
+    writing = Writing(ink.look.lettering)
+    grounds: dict[int, list[QRectF]] = {}
+    depth = drawing.depth[drawing.source[labelled]].tolist()
+    for edge, at_x, at_y, space, level in zip(labelled.tolist(), x.tolist(), y.tolist(), room.tolist(), depth, strict=True):
+        if space < size * 1.6 or not (0 < at_x < camera.width and 0 < at_y < camera.height):
+            continue
+        fitted = writing.lettering.fit(text_of[edge], 16)
+        width = (fitted.width + 0.7) * size
+        grounds.setdefault(level, []).append(QRectF(at_x - width / 2, at_y - size * 0.68, width, size * 1.36))
+        writing.add(at_x - fitted.width * size / 2, at_y + CAPITAL / 2 * size, fitted.text, size, ink.color("canvas.muted"))
+    ink.painter.setPen(Qt.PenStyle.NoPen)
+    for level, rects in grounds.items():
+        ink.painter.setBrush(ink.look.ground(level))
+        ink.painter.drawRects(rects)
+    writing.draw(ink.painter)
+
+
+def _pairs(edges: Indices, values: NDArray[np.int32]) -> zip[tuple[int, int]]:
+    return zip(edges.tolist(), values[edges].tolist(), strict=True)
+
+
+def _middles(ink: Easel, edges: Indices) -> tuple[Floats, Floats, Floats]:
+    """Where a text goes on each edge: the middle of its first long vertical stretch, with the height there."""
+    drawing, camera = ink.scene.drawing, ink.camera
+    first = drawing.offsets[:-1][edges]
+    pieces = np.diff(drawing.offsets)[edges] - 1
+    owner = np.repeat(np.arange(len(edges)), pieces)
+    at = first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    height = np.abs(drawing.points[at + 1, 1] - drawing.points[at, 1])
+    # The tallest piece of each edge; ties go to the first.
+    order = np.lexsort((-height, owner))
+    best = order[np.searchsorted(owner[order], np.arange(len(edges)))]
+    low, high = drawing.points[at[best]].astype(np.float64), drawing.points[at[best] + 1].astype(np.float64)
+    middle = (low + high) / 2
+    return camera.x(middle[:, 0]), camera.y(middle[:, 1]), height[best].astype(np.float64) * camera.scale
+
+
+# -- hubs -------------------------------------------------------------------------------------------------------
+
+
+def paint_stubs(ink: Easel, shown: Shown) -> None:
+    """Short ends, with a count, of edges that the layout took out because a neighbour has too many."""
+    counts = ink.scene.hub_counts[:, shown.box]
+    scale = ink.camera.scale
+    if scale < ARROW_SCALE or not counts.any():
+        return
+    writing = Writing(ink.look.lettering)
+    size, reach = 9 * min(scale, 1.4), 9 * scale
+    stem, dot = QPen(ink.look.edges["data"], 1), QPen(ink.look.edges["data"], 4)
+    dot.setCapStyle(Qt.PenCapStyle.RoundCap)
+    for side, outwards in ((0, -1), (1, 1)):
+        some = np.flatnonzero(counts[side])
+        x, y, w, h = shown.rect[some].T
+        foot_x = x + w - np.minimum(16 * scale, w / 4)
+        foot_y = y + h * side
+        tip_y = foot_y + outwards * reach
+        ink.painter.setPen(stem)
+        draw_lines(ink.painter, np.stack([foot_x, foot_y, foot_x, tip_y], axis=1))
+        ink.painter.setPen(dot)
+        draw_lines(ink.painter, np.stack([foot_x, tip_y, foot_x + 0.01, tip_y], axis=1))
+        if scale >= LABEL_SCALE:
+            for at_x, at_y, count in zip(foot_x.tolist(), tip_y.tolist(), counts[side][some].tolist(), strict=True):
+                text = writing.lettering.fit(f"{count:,}", 12).text
+                writing.add(at_x + 5, at_y + CAPITAL / 2 * size, text, size, ink.color("canvas.muted"))
+    writing.draw(ink.painter)
+
+
+# -- selection --------------------------------------------------------------------------------------------------
+
+
+def paint_trace(ink: Easel) -> None:
+    """The selection's edges, and curves for the real edges that the drawing has not."""
+    lit = ink.scene.lit
+    ink.painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    for edges, token in ((lit.edges_in, "canvas.lit_in"), (lit.edges_out, "canvas.lit_out")):
+        _paint_lit_edges(ink, edges.astype(np.intp), ink.color(token))
+    _paint_curves(ink)
+
+
+def _paint_lit_edges(ink: Easel, edges: Indices, color: QColor) -> None:
+    if not len(edges):
+        return
+    pieces = _visible(segments(ink, edges), ink.camera.width, ink.camera.height)
+    ink.painter.setPen(QPen(color, 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    draw_lines(ink.painter, curved(pieces).lines)
+    tips, back = _ends(ink, edges)
+    draw_lines(ink.painter, arrow_heads(tips, back, float(np.clip(7 * ink.camera.scale, 5, 10))))
+
+
+def _paint_curves(ink: Easel) -> None:
+    lit, (left, top, right, bottom) = ink.scene.lit, ink.scene.bounds
+    if not len(lit.source):
+        return
+    camera = ink.camera
+    # From the bottom of the source to the top of the target, as the layout's own edges run.
+    start = np.stack([camera.x((left + right)[lit.source] / 2), camera.y(bottom[lit.source])], axis=1)
+    stop = np.stack([camera.x((left + right)[lit.target] / 2), camera.y(top[lit.target])], axis=1)
+    nearest = np.argsort(np.abs(stop - start).sum(axis=1), kind="stable")[:MOST_CURVES]
+    lines, arrows = _overlay_curves(start[nearest], stop[nearest])
+    for is_in, token in ((True, "canvas.lit_in"), (False, "canvas.lit_out")):
+        for control in (False, True):
+            chosen = (lit.is_in[nearest] == is_in) & (lit.control[nearest] == control)
+            pen = QPen(ink.color(token), 1.0 if control else 1.6)
+            if control:
+                pen.setDashPattern([4, 3])
+            ink.painter.setPen(pen)
+            draw_lines(ink.painter, lines[chosen].reshape(-1, 4))
+            pen.setStyle(Qt.PenStyle.SolidLine)
+            ink.painter.setPen(pen)
+            draw_lines(ink.painter, arrows[chosen].reshape(-1, 4))
+
+
+def _overlay_curves(start: Floats, stop: Floats) -> tuple[Floats, Floats]:
+    """Curves that leave downwards and arrive from above, even when the target lies higher.
+
+    Returns:
+        float64 [n, steps, 4] pieces, and float64 [n, 2, 4] arrow heads.
+    """
+    u = np.linspace(0.0, 1.0, 3 * STEPS + 1)[:, None]
+    weights = [(1 - u) ** 3, 3 * (1 - u) ** 2 * u, 3 * (1 - u) * u**2, u**3]
+    lean = np.clip(np.abs(stop - start).sum(axis=1) * 0.25, 18, 260)
+    down = np.stack([np.zeros(len(lean)), lean], axis=1)
+    corners = (start, start + down, stop - down, stop)
+    points = sum(weight[None] * corner[:, None, :] for weight, corner in zip(weights, corners, strict=True))
+    lines = np.concatenate([points[:, :-1], points[:, 1:]], axis=2)
+    heads = arrow_heads(stop, stop - [0.0, 10.0], 7.0)
+    return lines, np.stack(np.split(heads, 2), axis=1)

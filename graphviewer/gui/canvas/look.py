@@ -1,0 +1,110 @@
+"""How a scene looks in a theme: colours per kind of box and category, resolved once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor, QFont
+
+from graphviewer.gui.canvas.kinds import Kind
+from graphviewer.gui.canvas.lettering import Lettering
+from graphviewer.gui.canvas.scene import EDGE_CLASSES, Scene
+from graphviewer.gui.theme import Theme, load_font
+
+GHOST = len(Kind)
+FIRST_CATEGORY = GHOST + 1
+
+
+class BoxStyle(NamedTuple):
+    """Colours of a box; ``far`` is all of it when it is a few pixels large."""
+
+    fill: QColor
+    edge: QColor
+    text: QColor
+    muted: QColor
+    far: QColor
+    is_dashed: bool = False
+
+
+def mix(one: QColor, other: QColor, share: float) -> QColor:
+    """The opaque colour between two, ``share`` of the way to ``other``."""
+    return QColor.fromRgbF(*(a + (b - a) * share for a, b in zip(_rgb(one), _rgb(other), strict=True)))
+
+
+def _rgb(color: QColor) -> tuple[float, float, float]:
+    return color.redF(), color.greenF(), color.blueF()
+
+
+class Look:
+    """A theme and a font, ready to paint with."""
+
+    def __init__(self, theme: Theme, font: QFont | None = None) -> None:
+        self.theme = theme
+        self.lettering = Lettering(font or load_font())
+        self._colors: dict[str, QColor] = {}
+        self.edges = {name: self.color(f"edges.{name}") for name in EDGE_CLASSES}
+        self.styles = lru_cache(maxsize=8)(self._styles)
+
+    def color(self, token: str) -> QColor:
+        """A colour of the theme. One object per token: never change it."""
+        if token not in self._colors:
+            self._colors[token] = self.theme.color(token)
+        return self._colors[token]
+
+    def frame(self, depth: int) -> QColor:
+        """The ground of an open scope; neighbours in depth differ."""
+        return self.color("canvas.frame_even" if depth % 2 == 0 else "canvas.frame_odd")
+
+    def ground(self, depth: int) -> QColor:
+        """What lies behind a box at this depth."""
+        return self.color("canvas.background") if depth == 0 else self.frame(depth - 1)
+
+    def _styles(self, kind: str, categories: tuple[str, ...]) -> list[BoxStyle]:
+        text, muted = self.color("canvas.text"), self.color("canvas.muted")
+        plain = {
+            Kind.OP: ("box", "box_edge"),
+            Kind.CONSTANT: ("constant", "constant_edge"),
+            Kind.VARIABLE: ("box", "box_edge"),
+            Kind.PLACEHOLDER: ("box", "box_edge"),
+            Kind.CALL: ("box", "box_edge"),
+            Kind.SCOPE: ("scope", "scope_edge"),
+            Kind.FRAME: ("frame_even", "frame_edge"),
+        }
+        styles = []
+        for shape in Kind:
+            fill, edge = (self.color(f"canvas.{token}") for token in plain[shape])
+            styles.append(BoxStyle(fill, edge, text, muted, edge))
+        ghost = self.color("canvas.ghost")
+        styles.append(BoxStyle(self.color("canvas.background"), ghost, ghost, ghost, ghost, is_dashed=True))
+        for name in categories:
+            found = self.theme.category(kind, name)
+            faded = mix(found.text, found.fill, 0.2)
+            far = mix(found.edge, found.mark, 0.4)
+            dashed = (kind, name) in (("diff", "removed"), ("roles", "unused"))
+            styles.append(BoxStyle(found.fill, found.edge, found.text, faded, far, dashed))
+        return styles
+
+    def scene_styles(self, scene: Scene) -> list[BoxStyle]:
+        """The styles that ``style_of`` numbers."""
+        overlay = scene.overlay
+        return self.styles(overlay.kind, tuple(overlay.categories)) if overlay else self.styles("", ())
+
+    def marks(self, scene: Scene) -> list[QColor]:
+        """The saturated colour of each category of the scene's overlay."""
+        if scene.overlay is None:
+            return []
+        return [self.color(f"{scene.overlay.kind}.{name}.mark") if self._has(scene, name) else self.color("window.accent")
+                for name in scene.overlay.categories]
+
+    def _has(self, scene: Scene, name: str) -> bool:
+        return scene.overlay is not None and f"{scene.overlay.kind}.{name}.mark" in self.theme.tokens
+
+
+def style_of(scene: Scene, boxes: NDArray[np.intp]) -> NDArray[np.int16]:
+    """int16 [n]: number of the style of each of ``boxes``."""
+    category = scene.category[boxes]
+    style = np.where(category >= 0, category + FIRST_CATEGORY, scene.kind[boxes])
+    return np.where(scene.is_hidden[boxes], GHOST, style).astype(np.int16)

@@ -1,0 +1,221 @@
+"""Paint what lies over the boxes: titles of open scopes, flags, warnings, selection, the box under the pointer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
+
+from graphviewer.gui.canvas.boxes import SHAPED, Shown, in_view
+from graphviewer.gui.canvas.camera import Camera
+from graphviewer.gui.canvas.easel import Easel
+from graphviewer.gui.canvas.kinds import Kind
+from graphviewer.gui.canvas.lettering import CAPITAL, Writing
+from graphviewer.gui.canvas.scene import Scene
+from graphviewer.layout.drawing import TITLE_HEIGHT
+
+CHIP_HEIGHT = 17.0
+"""Height in pixels of a title that no longer fits into the frame's own title bar."""
+
+MOST_STUCK = 5
+
+
+class Title(NamedTuple):
+    """A title bar on screen."""
+
+    box: int
+    rect: QRectF
+    is_stuck: bool
+    is_chip: bool
+
+
+def titles(scene: Scene, camera: Camera, frames: Shown) -> list[Title]:
+    """Title bars of the open scopes in view; that of a scope that begins above the view stays at its top edge."""
+    own = min(TITLE_HEIGHT * camera.scale, 32.0)
+    is_chip = own < 14.0
+    height = CHIP_HEIGHT if is_chip else own
+    least_width, least_height = (64.0, 46.0) if is_chip else (30.0, height)
+    found, below, stuck_above = [], {-1: 0.0}, {-1: 0}
+    for box, (x, y, w, h) in zip(frames.box.tolist(), frames.rect.tolist(), strict=True):
+        parent = int(scene.drawing.parent[box])
+        floor, stuck = below.get(parent, 0.0), stuck_above.get(parent, 0)
+        below[box], stuck_above[box] = floor, stuck
+        if w < least_width or h < least_height:
+            continue
+        place = min(max(y, floor), y + h - height) if stuck < MOST_STUCK else y
+        if place + height < 0 or place > camera.height or place < floor - height:
+            continue
+        is_stuck = place > y + 0.5
+        below[box], stuck_above[box] = place + height, stuck + is_stuck
+        left, right = max(x, 0.0), min(x + w, camera.width)
+        if right - left >= 24:
+            found.append(Title(box, QRectF(left, place, right - left, height), is_stuck, is_chip))
+    return found
+
+
+def paint_titles(ink: Easel, bars: list[Title]) -> None:
+    """Paint title bars."""
+    writing = Writing(ink.look.lettering)
+    painter = ink.painter
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    for bar in bars:
+        size = 10.0 if bar.is_chip else min(12.0 * ink.camera.scale, 14.0)
+        _paint_title(ink, writing, bar, size)
+        writing.draw(painter)  # at once: a later bar may cover this one
+
+
+def _paint_title(ink: Easel, writing: Writing, bar: Title, size: float) -> None:
+    scene, rect = ink.scene, bar.rect
+    nodes = f"{int(scene.scopes.size[scene.drawing.item[bar.box]]):,}"
+    name = writing.lettering.fit(scene.label(bar.box), (rect.width() - 2.6 * size) / size, True)
+    if not name.text:
+        return
+    if bar.is_chip:
+        rect = QRectF(rect.x() + 2, rect.y() + 2, min((name.width + 2.4) * size, rect.width()), rect.height() - 2)
+    _paint_ground(ink, bar, rect)
+    middle = rect.center().y()
+    baseline = middle + CAPITAL / 2 * size
+    left = rect.x() + 0.75 * size
+    _paint_open_sign(ink, left + 0.3 * size, middle, size)
+    left += 1.0 * size
+    writing.add(left, baseline, name.text, size, ink.color("canvas.text"), True)
+    left += (name.width + 0.7) * size
+    count = writing.lettering.fit(nodes, (rect.right() - left) / size)
+    if count.text == nodes and not bar.is_chip:
+        writing.add(left, baseline, count.text, size * 0.86, ink.color("canvas.muted"))
+
+
+def _paint_ground(ink: Easel, bar: Title, rect: QRectF) -> None:
+    painter = ink.painter
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(ink.color("canvas.title"))
+    if bar.is_chip:
+        painter.drawRoundedRect(rect, 4, 4)
+        return
+    inner = QRectF(np.floor(rect.x()) + 1, np.floor(rect.y()) + 1, np.floor(rect.width()) - 1, np.floor(rect.height()))
+    if bar.is_stuck:
+        painter.drawRect(inner)
+        painter.setPen(QPen(ink.color("canvas.frame_edge"), 1))
+        painter.drawLine(QPointF(inner.left(), inner.bottom() + 0.5), QPointF(inner.right(), inner.bottom() + 0.5))
+        return
+    path = QPainterPath()
+    path.setFillRule(Qt.FillRule.WindingFill)
+    path.addRoundedRect(inner, 8, 8)
+    path.addRect(inner.adjusted(0, inner.height() / 2, 0, 0))
+    painter.drawPath(path)
+
+
+def _paint_open_sign(ink: Easel, x: float, y: float, size: float) -> None:
+    """A triangle that points down: this scope is open."""
+    half, reach = size * 0.28, size * 0.2
+    ink.painter.setPen(QPen(ink.color("canvas.muted"), 1.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    ink.painter.drawLine(QPointF(x - half, y - reach), QPointF(x, y + reach))
+    ink.painter.drawLine(QPointF(x, y + reach), QPointF(x + half, y - reach))
+
+
+# -- rings ------------------------------------------------------------------------------------------------------
+
+
+def _outline(ink: Easel, box: int, gap: float) -> tuple[QRectF, float]:
+    left, top, right, bottom = ink.scene.bounds[:, box]
+    camera = ink.camera
+    x, y = max((left - camera.left) * camera.scale, -3000.0), max((top - camera.top) * camera.scale, -3000.0)
+    right = min((right - camera.left) * camera.scale, 12000.0)
+    bottom = min((bottom - camera.top) * camera.scale, 12000.0)
+    rect = QRectF(x, y, max(right - x, 3.0), max(bottom - y, 3.0)).adjusted(-gap, -gap, gap, gap)
+    kind = ink.scene.kind[box]
+    round_ends = kind in (Kind.OP, Kind.CALL)
+    radius = min(rect.height() / 2, 18.0 + gap) if round_ends else min(rect.height() / 5, 9.0) + gap / 2
+    return rect, radius
+
+
+def paint_rings(ink: Easel) -> None:
+    """Rings around the selection and around the boxes that it lights up."""
+    lit, painter = ink.scene.lit, ink.painter
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for boxes, token in ((lit.boxes_in, "canvas.lit_in"), (lit.boxes_out, "canvas.lit_out")):
+        shown = in_view(ink.scene, ink.camera, boxes)
+        painter.setPen(QPen(ink.color(token), 1.6))
+        for box in shown.box.tolist()[:400]:
+            rect, radius = _outline(ink, box, 1.5)
+            painter.drawRoundedRect(rect, radius, radius)
+    for box in ink.scene.selected:
+        rect, radius = _outline(ink, box, 3.0)
+        painter.setPen(QPen(ink.color("canvas.selection"), 2.4))
+        painter.drawRoundedRect(rect, radius, radius)
+
+
+def paint_hover(ink: Easel, box: int) -> None:
+    """A thin line around the box under the pointer."""
+    ink.painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    rect, radius = _outline(ink, box, 1.0)
+    ink.painter.setBrush(Qt.BrushStyle.NoBrush)
+    ink.painter.setPen(QPen(ink.color("canvas.hover"), 1.4))
+    ink.painter.drawRoundedRect(rect, radius, radius)
+
+
+# -- flags and warnings -----------------------------------------------------------------------------------------
+
+
+def paint_flags(ink: Easel) -> None:
+    """Flags on outputs (filled), inputs (open) and suggestions (dotted): large enough to be seen from afar."""
+    flagged = ink.scene.flags
+    if not flagged:
+        return
+    boxes = np.array([box for box, _ in flagged], np.int32)
+    shown = in_view(ink.scene, ink.camera, boxes, margin=30)
+    place = dict(zip(shown.box.tolist(), shown.rect.tolist(), strict=True))
+    size = float(np.clip(15 * ink.camera.scale, 11, 22))
+    for box, flag in flagged:
+        if box in place:
+            x, y, w, h = place[box]
+            low = flag == "input"
+            _paint_flag(ink, flag, x + (0.14 if low else 0.86) * w, y + min(3.0, h / 4), size)
+
+
+def _paint_flag(ink: Easel, flag: str, x: float, foot: float, size: float) -> None:
+    painter, color = ink.painter, ink.color("canvas.endpoint")
+    top = foot - size * 1.25
+    cloth = QPolygonF(
+        [
+            QPointF(x, top),
+            QPointF(x + size, top),
+            QPointF(x + size * 0.76, top + size * 0.33),
+            QPointF(x + size, top + size * 0.66),
+            QPointF(x, top + size * 0.66),
+        ]
+    )
+    painter.setPen(QPen(color, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.drawLine(QPointF(x, top), QPointF(x, foot))
+    pen = QPen(color, 1.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+    if flag == "suggestion":
+        pen.setDashPattern([0.1, 2.0])
+    painter.setPen(pen)
+    painter.setBrush(color if flag == "output" else ink.color("canvas.background"))
+    painter.drawPolygon(cloth)
+
+
+def paint_warnings(ink: Easel, shown: Shown) -> None:
+    """A yellow triangle on inference nodes that are random or in training mode."""
+    warned = np.flatnonzero(ink.scene.warned[shown.box])
+    size = float(np.clip(15 * ink.camera.scale, 9, 20))
+    for x, y, w, h in shown.rect[warned].tolist():
+        if h < 4:
+            continue
+        inset = min(h * 0.2, 6.0)
+        _paint_warning(ink, x + w - inset, y + inset * (1 if h >= SHAPED else 0), size)
+
+
+def _paint_warning(ink: Easel, x: float, y: float, size: float) -> None:
+    painter, half = ink.painter, size * 0.58
+    corners = [QPointF(x, y - half), QPointF(x + half, y + half * 0.8), QPointF(x - half, y + half * 0.8)]
+    ground = QPen(ink.color("canvas.warning"), 2.4, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
+    ground.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    painter.setPen(ground)
+    painter.setBrush(ink.color("canvas.warning"))
+    painter.drawPolygon(QPolygonF(corners))
+    painter.setPen(QPen(ink.color("canvas.warning_text"), 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.drawLine(QPointF(x, y - half * 0.42), QPointF(x, y + half * 0.12))
+    painter.drawPoint(QPointF(x, y + half * 0.5))

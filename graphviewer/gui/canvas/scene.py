@@ -1,0 +1,322 @@
+"""A scene: everything the canvas paints, as immutable arrays made once per change, never per frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer.gui.canvas.kinds import Kind, is_reference, kinds_of
+from graphviewer.gui.canvas.trace import Trace, inside_boxes, lift_pairs, trace
+from graphviewer.layout.drawing import Drawing
+from graphviewer.model.overlay import NONE, Overlay
+from graphviewer.model.scopes import Scopes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+MIXED = -2
+"""Category of a box whose nodes do not agree."""
+
+UNIFORM_SHARE = 0.97
+"""A scope with this share of one category is painted as that category."""
+
+WARNING_MARKERS = frozenset({"training_mode", "random"})
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoints:
+    """Node numbers that carry a flag."""
+
+    outputs: Collection[int] = ()
+    inputs: Collection[int] = ()
+    suggested_outputs: Collection[int] = ()
+    suggested_inputs: Collection[int] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is drawn, and what is laid over it.
+
+    Attributes:
+        overlay: colours; None for plain boxes.
+        hidden: categories of the overlay whose nodes are ghosts.
+        endpoints: nodes with flags.
+        selection: items of the scope tree; one whose box is not drawn lights the scope around it.
+        functions: names of library functions, so that ops that call them look like calls.
+        op_first: write the op large and the name small.
+        edge_status: int8 [graph edges], what a comparison says of them: 0 unchanged, 1 removed, 2 added.
+        shape_of: text of the tensor that a node puts out, for edges; called for edges in view only.
+        node_bytes: int64 [nodes] size of what a node puts out, 0 where unknown; makes edges wide.
+    """
+
+    drawing: Drawing
+    scopes: Scopes
+    overlay: Overlay | None = None
+    hidden: frozenset[str] = frozenset()
+    endpoints: Endpoints = Endpoints()
+    selection: frozenset[int] = frozenset()
+    functions: frozenset[str] = frozenset()
+    op_first: bool = False
+    edge_status: NDArray[np.int8] | None = None
+    shape_of: Callable[[int], str] | None = None
+    node_bytes: NDArray[np.int64] | None = None
+
+    def with_selection(self, items: Iterable[int]) -> Scene:
+        """The same scene with other items selected; what does not depend on them is not made again."""
+        changed = replace(self, selection=frozenset(items))
+        for name in _KEPT_ON_SELECTION:
+            if name in self.__dict__:
+                changed.__dict__[name] = self.__dict__[name]
+        return changed
+
+    # -- boxes --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """float64 [4, boxes]: left, top, right, bottom; float32 is too coarse for what is 400,000 units away."""
+        drawing = self.drawing
+        left, top = drawing.x.astype(np.float64), drawing.y.astype(np.float64)
+        return np.stack([left, top, left + drawing.w, top + drawing.h])
+
+    @cached_property
+    def node(self) -> Ints:
+        """int32 [boxes]: the node of a leaf, -1 for a scope."""
+        return self.scopes.node[self.drawing.item]
+
+    @cached_property
+    def kind(self) -> NDArray[np.int8]:
+        """int8 [boxes]: ``Kind``."""
+        kind = np.where(self.drawing.is_open, Kind.FRAME, Kind.SCOPE).astype(np.int8)
+        leaf = self.node >= 0
+        ops = self.scopes.graph.ops
+        kind[leaf] = kinds_of([ops[node] for node in self.node[leaf].tolist()], self.functions)
+        return kind
+
+    @cached_property
+    def frames(self) -> Ints:
+        """int32: open boxes, outer before inner."""
+        return np.flatnonzero(self.drawing.is_open).astype(np.int32)
+
+    @cached_property
+    def solids(self) -> Ints:
+        """int32: closed boxes and leaves."""
+        return np.flatnonzero(~self.drawing.is_open).astype(np.int32)
+
+    @cached_property
+    def box_of_item(self) -> Ints:
+        """int32 [items]: the box of an item, or of the nearest drawn scope around it; -1 where there is none."""
+        box = np.full(len(self.scopes), -1, np.int32)
+        box[self.drawing.item] = np.arange(len(self.drawing))
+        order = np.argsort(self.scopes.depth, kind="stable")
+        bounds = np.searchsorted(self.scopes.depth[order], np.arange(int(self.scopes.depth.max(initial=0)) + 2))
+        for level in range(1, len(bounds) - 1):
+            items = order[bounds[level] : bounds[level + 1]]
+            items = items[box[items] < 0]
+            box[items] = box[self.scopes.parent[items]]
+        return box
+
+    @cached_property
+    def box_of_node(self) -> Ints:
+        """int32 [nodes]: where each node is to be seen."""
+        return self.box_of_item[self.scopes.leaf]
+
+    @cached_property
+    def selected(self) -> tuple[int, ...]:
+        """The selected boxes."""
+        items = [item for item in self.selection if 0 <= item < len(self.scopes)]
+        return tuple(sorted({int(self.box_of_item[item]) for item in items} - {-1}))
+
+    def label(self, box: int) -> str:
+        """The name on a box."""
+        return self.scopes.labels[self.drawing.item[box]]
+
+    def op(self, box: int) -> str:
+        """The op of a leaf; empty for a scope."""
+        node = int(self.node[box])
+        return self.scopes.graph.ops[node] if node >= 0 else ""
+
+    def box_at(self, x: float, y: float) -> int:
+        """The innermost box at a point of the scene, -1 where there is none."""
+        left, top, right, bottom = self.bounds
+        hit = np.flatnonzero((left <= x) & (x < right) & (top <= y) & (y < bottom))
+        return int(hit[-1]) if len(hit) else -1
+
+    # -- overlay ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def shares(self) -> Ints:
+        """int32 [boxes, categories]: nodes of each category inside each box."""
+        if self.overlay is None:
+            return np.zeros((len(self.drawing), 0), np.int32)
+        return _by_item(self.overlay, self.scopes)[self.drawing.item]
+
+    @cached_property
+    def category(self) -> Ints:
+        """int32 [boxes]: index into the overlay's categories, NONE (-1), or MIXED (-2)."""
+        shares = self.shares
+        if not shares.shape[1]:
+            return np.full(len(self.drawing), NONE, np.int32)
+        largest = shares.argmax(axis=1).astype(np.int32)
+        most, known = shares[np.arange(len(shares)), largest], shares.sum(axis=1)
+        inside = self.scopes.size[self.drawing.item]
+        category = np.where(most >= UNIFORM_SHARE * np.maximum(inside, 1), largest, MIXED)
+        return np.where(known == 0, NONE, category).astype(np.int32)
+
+    @cached_property
+    def is_hidden(self) -> Mask:
+        """bool [boxes]: all nodes inside are of hidden categories."""
+        if self.overlay is None or not self.hidden:
+            return np.zeros(len(self.drawing), bool)
+        columns = [at for at, name in enumerate(self.overlay.categories) if name in self.hidden]
+        return self.shares[:, columns].sum(axis=1) >= self.scopes.size[self.drawing.item]
+
+    @cached_property
+    def holds_first(self) -> Mask:
+        """bool [boxes]: some node inside has the overlay's first category (``inference`` among roles)."""
+        return self.shares[:, 0] > 0 if self.shares.shape[1] else np.ones(len(self.drawing), bool)
+
+    @cached_property
+    def warned(self) -> Mask:
+        """bool [boxes]: holds a node of the inference path that is random or in training mode."""
+        warned = np.zeros(len(self.drawing), bool)
+        if self.overlay is not None:
+            for node, markers in self.overlay.markers.items():
+                if markers & WARNING_MARKERS and self.overlay.category(node) == "inference":
+                    warned[self.box_of_node[node]] = True
+        return warned
+
+    @cached_property
+    def flags(self) -> tuple[tuple[int, str], ...]:
+        """Boxes with a flag and which: ``output``, ``input``, ``suggestion``; a chosen endpoint hides suggestions."""
+        flags: dict[tuple[int, str], str] = {}
+        ends = self.endpoints
+        for nodes, side, flag in (
+            (ends.outputs, "output", "output"),
+            (ends.inputs, "input", "input"),
+            (ends.suggested_outputs, "output", "suggestion"),
+            (ends.suggested_inputs, "input", "suggestion"),
+        ):
+            for node in nodes:
+                if 0 <= node < len(self.box_of_node) and (box := int(self.box_of_node[node])) >= 0:
+                    flags.setdefault((box, side), flag)
+        return tuple((box, flag) for (box, _), flag in flags.items())
+
+    # -- edges --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def routed(self) -> Ints:
+        """int32: edges with points, both ends shown."""
+        drawing = self.drawing
+        shown = np.diff(drawing.offsets) >= 2
+        shown &= ~self.is_hidden[drawing.source] & ~self.is_hidden[drawing.target]
+        return np.flatnonzero(shown).astype(np.int32)
+
+    @cached_property
+    def edge_bounds(self) -> Floats:
+        """float64 [4, routed edges]: left, top, right, bottom of each edge in ``routed``."""
+        offsets, points = self.drawing.offsets, self.drawing.points.astype(np.float64)
+        if not len(self.routed):
+            return np.zeros((4, 0))
+        starts = offsets[:-1][self.routed]
+        stops = offsets[1:][self.routed]
+        # reduceat over [start, stop) pairs: every second result is the gap between edges and is dropped.
+        pairs = np.stack([starts, stops], axis=1).ravel()
+        padded = np.concatenate([points, points[-1:]])
+        low, high = (f.reduceat(padded, pairs, axis=0)[::2] for f in (np.minimum, np.maximum))
+        return np.concatenate([low.T, high.T])
+
+    @cached_property
+    def edge_class(self) -> NDArray[np.int8]:
+        """int8 [edges]: index into ``EDGE_CLASSES``."""
+        drawing = self.drawing
+        names = {name: at for at, name in enumerate(EDGE_CLASSES)}
+        found = np.full(len(drawing.source), names["data"], np.int8)
+        if self.overlay is not None and self.overlay.kind == "roles":
+            strong = self.holds_first[drawing.source] & self.holds_first[drawing.target]
+            found = np.where(strong, names["strong"], names["faint"]).astype(np.int8)
+        found[drawing.control] = names["control"]
+        found[self._references()] = names["reference"]
+        if self.edge_status is not None:
+            found = self._with_status(found, names)
+        return found
+
+    def _references(self) -> list[int]:
+        ops, drawing = self.scopes.graph.ops, self.drawing
+        source, target = self.node[drawing.source], self.node[drawing.target]
+        both = np.flatnonzero((source >= 0) & (target >= 0) & ~drawing.control)
+        pairs = zip(both.tolist(), source[both].tolist(), target[both].tolist(), strict=True)
+        return [edge for edge, a, b in pairs if is_reference(ops[a], ops[b])]
+
+    def _with_status(self, found: NDArray[np.int8], names: dict[str, int]) -> NDArray[np.int8]:
+        codes, edges = self.edge_status, self.edge_of_graph_edge
+        for code, name in ((1, "removed"), (2, "added")):
+            # A bundle is marked only where all its edges agree: one that also holds unchanged edges stays plain.
+            of_code = np.bincount(edges[(codes == code) & (edges >= 0)], minlength=len(found))
+            found[(of_code > 0) & (of_code >= self.drawing.count)] = names[name]
+        return found
+
+    @cached_property
+    def edge_of_graph_edge(self) -> Ints:
+        """int32 [graph edges]: the drawn edge that stands for it, -1 where none does."""
+        graph = self.scopes.graph
+        return lift_pairs(self.drawing, self.box_of_node[graph.src], self.box_of_node[graph.dst])
+
+    @cached_property
+    def edge_width(self) -> Floats:
+        """float64 [edges]: width in pixels, 1 to 3, by the log of the bytes that flow; by count where none are known."""
+        drawing = self.drawing
+        if self.node_bytes is None or not self.node_bytes.any():
+            return 1.0 + np.clip(np.log2(np.maximum(drawing.count, 1)) - 2, 0, 6) / 6
+        edges, graph = self.edge_of_graph_edge, self.scopes.graph
+        known = (edges >= 0) & ~graph.control
+        size = np.zeros(len(drawing.source), np.int64)
+        np.maximum.at(size, edges[known], self.node_bytes[graph.src[known]])
+        return 1.0 + np.clip(np.log2(np.maximum(size, 1)) - 10, 0, 16) / 8
+
+    @cached_property
+    def hub_counts(self) -> Ints:
+        """int32 [2, boxes]: edges into, and out of, each box that are drawn as stubs."""
+        drawing = self.drawing
+        hub = drawing.hub & ~drawing.control
+        counts = (
+            np.bincount(ends[hub], drawing.count[hub], len(drawing)) for ends in (drawing.target, drawing.source)
+        )
+        return np.stack(list(counts)).astype(np.int32)
+
+    @cached_property
+    def lit(self) -> Trace:
+        """What the selection lights up: its edges, their real ends, and the boxes there."""
+        return trace(self, self.selected)
+
+    @cached_property
+    def start(self) -> float:
+        """Where the first boxes are, across: the middle of those near the top."""
+        left, top, right, _ = self.bounds
+        if not len(left):
+            return 0.0
+        first = top <= top.min() + 120
+        return float(np.median((left[first] + right[first]) / 2))
+
+    def inside(self, box: int) -> Mask:
+        """bool [boxes]: ``box`` and all boxes inside it."""
+        return inside_boxes(self.drawing, box)
+
+
+EDGE_CLASSES = ("data", "strong", "faint", "control", "reference", "added", "removed")
+
+_KEPT_ON_SELECTION = tuple(
+    name
+    for name, value in vars(Scene).items()
+    if isinstance(value, cached_property) and name not in ("selected", "lit")
+)
+
+
+@lru_cache(maxsize=4)
+def _by_item(overlay: Overlay, scopes: Scopes) -> Ints:
+    """The table of an overlay, kept while scopes open and close around it (both arguments hash by identity)."""
+    return overlay.by_item(scopes)

@@ -1,0 +1,1 @@
+"""Dialogs: palette, settings, keys, about."""

@@ -1,0 +1,70 @@
+"""Ctrl+K: actions and nodes by a few letters of their name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+
+class Entry(NamedTuple):
+    """One line: what it says, what stands beside it, what choosing it does."""
+
+    text: str
+    note: str
+    run: Callable[[], None]
+
+
+def matches(text: str, entries: Iterable[Entry], limit: int = 200) -> list[Entry]:
+    """Entries that contain every word of ``text``, those that start with it first."""
+    words = text.lower().split()
+    found = [entry for entry in entries if all(word in entry.text.lower() for word in words)]
+    return sorted(found, key=lambda entry: (not entry.text.lower().startswith(text.lower()), len(entry.text)))[:limit]
+
+
+class Palette(QDialog):
+    """A line to type in and what matches it."""
+
+    def __init__(self, actions: Sequence[Entry], nodes: Sequence[Entry], parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("palette")
+        self._actions, self._nodes = actions, nodes
+        self.entry = QLineEdit(placeholderText="Type an action or a node's name")
+        self.list = QListWidget()
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addWidget(self.entry)
+        layout.addWidget(self.list)
+        self.resize(560, 420)
+        self.entry.textChanged.connect(self._fill)
+        self.entry.returnPressed.connect(lambda: self._choose(self.list.currentItem()))
+        self.entry.installEventFilter(self)
+        self.list.itemClicked.connect(self._choose)
+        self._fill("")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Arrow keys in the line move in the list."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
+            if step:
+                self.list.setCurrentRow(max(0, min(self.list.count() - 1, self.list.currentRow() + step)))
+                return True
+        return super().eventFilter(watched, event)
+
+    def _fill(self, text: str) -> None:
+        self.list.clear()
+        pool = [*matches(text, self._actions), *(matches(text, self._nodes) if text else ())]
+        for entry in pool:
+            item = QListWidgetItem(f"{entry.text}    {entry.note}" if entry.note else entry.text, self.list)
+            item.setData(Qt.ItemDataRole.UserRole, entry)
+        self.list.setCurrentRow(0)
+
+    def _choose(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self.accept()
+            item.data(Qt.ItemDataRole.UserRole).run()

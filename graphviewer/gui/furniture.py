@@ -1,0 +1,250 @@
+"""Menus, toolbar, panels, banner and status bar of a window: all that stands around the stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QToolBar,
+    QToolButton,
+    QWidget,
+)
+
+from graphviewer.errors import GraphViewerError
+from graphviewer.gui.actions import ACTIONS
+from graphviewer.gui.describe import page_style
+from graphviewer.gui.operator import Run
+from graphviewer.gui.panels.changes import ChangesPanel
+from graphviewer.gui.panels.endpoints import EndpointsPanel
+from graphviewer.gui.panels.inspector import Inspector
+from graphviewer.gui.panels.jobs import JobsPanel
+from graphviewer.gui.panels.operations import OperationsPanel
+from graphviewer.gui.panels.outline import Outline
+from graphviewer.gui.panels.problems import ProblemsPanel
+from graphviewer.gui.session import Selection
+from graphviewer.gui.theme import Theme, icon
+from graphviewer.gui.versions import Comparison
+
+if TYPE_CHECKING:
+    from graphviewer.gui.window import Window
+
+_LAYOUT = 1  # of the saved arrangement; raise it when panels come or go
+_WALKS = {"Left": "left", "Right": "right", "Up": "up", "Down": "down"}
+
+
+class Banner(QFrame):
+    """A line above the stage that says what went wrong and what to do; never a box that must be clicked away."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        close = QToolButton(text="✕", autoRaise=True)
+        close.clicked.connect(self.hide)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(10, 4, 6, 4)
+        layout.addWidget(self.text, 1)
+        layout.addWidget(close)
+        self.hide()
+
+    def show_error(self, error: GraphViewerError) -> None:
+        """Show what an error says."""
+        self.text.setText(f"{error.message}\n{error.hint}".strip())
+        self.show()
+
+
+class Furniture:
+    """Builds and keeps the parts around the stage."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        session = window.session
+        self.outline = Outline(session)
+        self.endpoints = EndpointsPanel(session)
+        self.inspector = Inspector(session)
+        self.operations = OperationsPanel(session, window.operator)
+        self.changes = ChangesPanel(session, window.theme)
+        self.problems = ProblemsPanel(session)
+        self.jobs = JobsPanel(window.operator)
+        self.banner = Banner()
+        self._docks: dict[str, QDockWidget] = {}
+        self._actions: dict[str, QAction] = {}
+        self._build_actions()
+        self._build_toolbar()
+        self._build_docks()
+        self._build_status()
+        self._build_walks()
+        self.restore_state(window.store)
+        for signal in (session.selection_changed, session.endpoints_changed, session.overlay_changed):
+            signal.connect(self.refresh_actions)
+
+    # -- actions ------------------------------------------------------------------------------------------------
+
+    def _build_actions(self) -> None:
+        window, menus = self._window, {}
+        for spec in ACTIONS:
+            action = QAction(spec.text, window)
+            action.setObjectName(spec.id)
+            if spec.shortcut:
+                action.setShortcuts([QKeySequence(key) for key in spec.shortcut.split("|")])
+            action.triggered.connect(lambda _checked=False, spec=spec: spec.run(window))
+            if spec.menu not in menus:
+                menus[spec.menu] = window.menuBar().addMenu(spec.menu)
+            menus[spec.menu].addAction(action)
+            self._actions[spec.id] = action
+        self._panels_menu = menus["View"].addMenu("Panels")
+
+    def refresh_actions(self) -> None:
+        """Enable what can be done now."""
+        for spec in ACTIONS:
+            self._actions[spec.id].setEnabled(spec.enabled(self._window))
+        self._refresh_overlay()
+
+    def show_context_menu(self, selection: Selection, where: QPoint) -> None:
+        """What can be done with a node or scope."""
+        ids = ["expand", "collapse", "expand-all"] if selection.is_scope else ["output", "input"]
+        menu = QMenu(self._window)
+        for name in ids:
+            menu.addAction(self._actions[name])
+        menu.addSeparator()
+        menu.addAction(self._actions["copy-name"])
+        menu.exec(where)
+
+    # -- toolbar ------------------------------------------------------------------------------------------------
+
+    def _build_toolbar(self) -> None:
+        bar = QToolBar("Toolbar", objectName="toolbar", movable=False)
+        bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        menu = ""
+        for spec in ACTIONS:
+            if spec.in_toolbar:
+                if menu and spec.menu != menu:
+                    bar.addSeparator()
+                menu = spec.menu
+                bar.addAction(self._actions[spec.id])
+                keys = f" ({spec.shortcut.replace('|', ' or ')})" if spec.shortcut else ""
+                self._actions[spec.id].setToolTip(spec.text.rstrip("…") + keys)
+        self.overlay = QComboBox(objectName="overlay")
+        for kind in ("roles", "diff", "none"):
+            self.overlay.addItem(f"Overlay: {kind}", kind)
+        self.overlay.activated.connect(lambda _at: self._window.session.show_overlay(self.overlay.currentData()))
+        spacer = QWidget()
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        bar.addWidget(spacer)
+        bar.addWidget(self.overlay)
+        self._window.addToolBar(bar)
+        self.toolbar = bar
+
+    def _refresh_overlay(self) -> None:
+        session = self._window.session
+        self.overlay.setCurrentIndex(self.overlay.findData(session.overlay_kind))
+        diff = self.overlay.model().item(self.overlay.findData("diff"))
+        diff.setEnabled(isinstance(session.current, Comparison))
+
+    # -- panels -------------------------------------------------------------------------------------------------
+
+    def _build_docks(self) -> None:
+        window, area = self._window, Qt.DockWidgetArea
+        window.setDockOptions(window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks)
+        window.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
+        window.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
+        plan = (
+            ("outline", "Outline", self.outline, area.LeftDockWidgetArea),
+            ("endpoints", "Endpoints", self.endpoints, area.LeftDockWidgetArea),
+            ("inspector", "Inspector", self.inspector, area.RightDockWidgetArea),
+            ("operations", "Operations", self.operations, area.RightDockWidgetArea),
+            ("changes", "Changes", self.changes, area.BottomDockWidgetArea),
+            ("problems", "Problems", self.problems, area.BottomDockWidgetArea),
+            ("jobs", "Jobs", self.jobs, area.BottomDockWidgetArea),
+        )
+        for name, title, panel, where in plan:
+            dock = QDockWidget(title, window, objectName=f"dock-{name}")
+            dock.setWidget(panel)
+            window.addDockWidget(where, dock)
+            self._panels_menu.addAction(dock.toggleViewAction())
+            self._docks[name] = dock
+        window.tabifyDockWidget(self._docks["inspector"], self._docks["operations"])
+        window.tabifyDockWidget(self._docks["changes"], self._docks["problems"])
+        window.tabifyDockWidget(self._docks["problems"], self._docks["jobs"])
+        for name in ("inspector", "changes"):
+            self._docks[name].raise_()
+        sides = [self._docks["outline"], self._docks["inspector"]]
+        window.resizeDocks(sides, [290, 310], Qt.Orientation.Horizontal)
+        window.resizeDocks([self._docks["changes"]], [190], Qt.Orientation.Vertical)
+        window.resizeDocks([self._docks["outline"], self._docks["endpoints"]], [380, 420], Qt.Orientation.Vertical)
+
+    def raise_panel(self, name: str) -> None:
+        """Show a panel in front of those it shares its place with."""
+        self._docks[name].show()
+        self._docks[name].raise_()
+
+    def save_state(self, store: QSettings) -> None:
+        """Remember the arrangement."""
+        store.setValue("geometry", self._window.saveGeometry())
+        store.setValue("state", self._window.saveState(_LAYOUT))
+
+    def restore_state(self, store: QSettings) -> None:
+        """Arrange the panels as they were left."""
+        if store.value("geometry") is not None:
+            self._window.restoreGeometry(store.value("geometry"))
+            self._window.restoreState(store.value("state"), _LAYOUT)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use other colours."""
+        for spec in ACTIONS:
+            if spec.icon:
+                self._actions[spec.id].setIcon(icon(spec.icon, theme))
+        self.inspector.set_style(page_style(theme))
+        self.changes.set_theme(theme)
+
+    # -- status bar ---------------------------------------------------------------------------------------------
+
+    def _build_status(self) -> None:
+        bar = self._window.statusBar()
+        self.state = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.progress = QProgressBar(maximum=1000, textVisible=False)
+        self.progress.setFixedWidth(180)
+        self.cancel = QPushButton("Cancel")
+        self.cancel.clicked.connect(self._cancel_newest)
+        bar.addWidget(self.state, 1)
+        bar.addPermanentWidget(self.progress)
+        bar.addPermanentWidget(self.cancel)
+        self.progress.hide()
+        self.cancel.hide()
+        self._window.stage.layout().insertWidget(0, self.banner)
+
+    def show_run(self, run: Run) -> None:
+        """Show how far a job is."""
+        busy = bool(self._window.operator.active())
+        self.progress.setVisible(busy)
+        self.cancel.setVisible(busy)
+        if run.is_active:
+            self.progress.setValue(int(run.fraction * 1000))
+
+    def _cancel_newest(self) -> None:
+        for run in self._window.operator.active()[-1:]:
+            self._window.operator.cancel(run)
+
+    # -- keys of the canvas -------------------------------------------------------------------------------------
+
+    def _build_walks(self) -> None:
+        """Arrow keys walk along edges while a canvas has the focus."""
+        for pane in (self._window.stage.left, self._window.stage.right):
+            for key, direction in _WALKS.items():
+                shortcut = QShortcut(QKeySequence(key), pane.canvas)
+                shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+                shortcut.activated.connect(lambda pane=pane, direction=direction: pane.walk(direction))

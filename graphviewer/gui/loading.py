@@ -1,0 +1,79 @@
+"""Turn a path into something to show: all that can take long, in one function for a background lane."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphviewer.formats import open_document
+from graphviewer.layout.drawing import Drawing
+from graphviewer.layout.nested import NestedLayout, initial_open
+from graphviewer.model.document import Document
+from graphviewer.model.progress import Progress, silent
+from graphviewer.model.scopes import Scopes
+
+
+@dataclass(frozen=True)
+class Moments:
+    """When each step of opening ended, as ``time.perf_counter()`` values."""
+
+    begin: float
+    read: float
+    model: float
+    layout: float
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A document with its layout and the drawing for the open scopes."""
+
+    document: Document
+    layout: NestedLayout
+    expanded: frozenset[str]
+    drawing: Drawing
+    moments: Moments
+
+
+def load(
+    path: Path,
+    checkpoint: Path | None = None,
+    progress: Progress = silent,
+    expanded: Iterable[str] | None = None,
+    read: Callable[..., Document] = open_document,
+) -> Loaded:
+    """Read a file and lay it out.
+
+    Args:
+        path: file, checkpoint prefix or folder.
+        checkpoint: prefix to use in place of the one found beside the graph.
+        expanded: paths of scopes to show open; the default opens scopes until about 20 boxes show.
+
+    Raises:
+        GraphViewerError: the file cannot be opened; the message says what it is.
+    """
+    begin = time.perf_counter()
+    document = read(path, checkpoint=checkpoint, progress=progress)
+    read_at = time.perf_counter()
+    progress(0.8, "Building the graph")
+    scopes = document.scopes
+    modelled = time.perf_counter()
+    progress(0.9, "Laying out")
+    layout = NestedLayout(scopes)
+    items = initial_open(scopes) if expanded is None else open_items(scopes, expanded)
+    drawing = layout.draw(items)
+    done = time.perf_counter()
+    paths = frozenset(scopes.path(item) for item in items) if expanded is None else frozenset(expanded)
+    return Loaded(document, layout, paths, drawing, Moments(begin, read_at, modelled, done))
+
+
+def open_items(scopes: Scopes, expanded: Iterable[str]) -> frozenset[int]:
+    """The items of the scopes that are open: those whose every enclosing scope is open too."""
+    paths = set(expanded)
+    found = set()
+    for path in sorted(paths, key=lambda path: path.count("/")):
+        item = scopes.by_path.get(path)
+        if item is not None and all(above == 0 or above in found for above in scopes.ancestors(item)):
+            found.add(item)
+    return frozenset(found)

@@ -1,0 +1,194 @@
+"""One canvas and what it shows: a graph with its open scopes and an overlay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
+
+from graphviewer.gui.canvas.scene import Endpoints, Scene
+from graphviewer.gui.canvas.view import GraphCanvas
+from graphviewer.gui.describe import describe_briefly
+from graphviewer.gui.loading import open_items
+from graphviewer.gui.session import Selection, Session
+from graphviewer.model.names import Endpoint
+
+if TYPE_CHECKING:
+    from graphviewer.gui.theme import Theme
+    from graphviewer.layout.drawing import Drawing
+    from graphviewer.layout.nested import NestedLayout
+    from graphviewer.model.document import Document
+    from graphviewer.model.overlay import Overlay
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a pane shows. ``overlay`` gives the overlay of a kind, None where there is none."""
+
+    document: Document
+    layout: NestedLayout
+    overlay: Callable[[str], Overlay | None]
+
+
+class Pane(QObject):
+    """Connects a canvas to the session: drawing, selection, endpoints, overlay, hover."""
+
+    drawn = Signal()
+    menu_requested = Signal(object, QPoint)  # Selection, where
+
+    def __init__(self, session: Session, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.canvas = GraphCanvas(theme)
+        self.canvas.tooltip = self._tooltip
+        self.subject: Subject | None = None
+        self.drawing: Drawing | None = None
+        self._pending: Selection | None = None
+        self._fit_next = False
+        self._connect_canvas()
+        session.selection_changed.connect(self._show_selection)
+        session.endpoints_changed.connect(self.repaint_scene)
+        session.suggestions_changed.connect(self.repaint_scene)
+        session.overlay_changed.connect(self.repaint_scene)
+        session.expanded_changed.connect(self.redraw)
+        session.reveal_requested.connect(self.reveal)
+
+    def _connect_canvas(self) -> None:
+        canvas = self.canvas
+        canvas.item_clicked.connect(lambda item, _modifiers: self._select(item))
+        canvas.item_activated.connect(self._activate)
+        canvas.background_clicked.connect(lambda: self._session.select(None))
+        canvas.context_menu.connect(self._menu)
+
+    # -- what is shown ------------------------------------------------------------------------------------------
+
+    def show_subject(self, subject: Subject | None, *, fit: bool) -> None:
+        """Show another graph; ``fit`` also brings all of it into view."""
+        self.subject, self.drawing = subject, None
+        self._fit_next = fit
+        self._session.background.drop(self._key)
+        if subject is None:
+            self.canvas.set_scene(None)
+        else:
+            self.redraw(None)
+
+    @property
+    def _key(self) -> str:
+        return f"draw-{id(self)}"
+
+    def redraw(self, anchor: Selection | None = None) -> None:
+        """Lay out the open scopes anew, in the background; ``anchor`` keeps its place in the window."""
+        subject, family = self.subject, self._session.family
+        if subject is None or family is None:
+            return
+        expanded = frozenset(family.expanded)
+
+        def work() -> Drawing:
+            return subject.layout.draw(open_items(subject.document.scopes, expanded))
+
+        def then(drawing: Drawing) -> None:
+            if subject is self.subject:
+                self._take(drawing, anchor)
+
+        self._session.background.submit("layout", self._key, work, then, self._session.failed.emit)
+
+    def _take(self, drawing: Drawing, anchor: Selection | None) -> None:
+        self.drawing = drawing
+        item = anchor.item(self.subject.document.scopes) if anchor and self.subject else None
+        self.canvas.set_scene(self._scene(), anchor=item)
+        if self._fit_next:
+            self._fit_next = False
+            self.canvas.fit()
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            self.reveal(pending)
+        self.drawn.emit()
+
+    def repaint_scene(self) -> None:
+        """Take over selection, endpoints and overlay without laying out anew."""
+        if self.drawing is not None and self.subject is not None:
+            self.canvas.set_scene(self._scene())
+
+    def _scene(self) -> Scene:
+        assert self.subject is not None and self.drawing is not None
+        session = self._session
+        kind = session.overlay_kind
+        return Scene(
+            self.drawing,
+            self.subject.document.scopes,
+            overlay=self.subject.overlay(kind),
+            hidden=frozenset(session.hidden.get(kind, ())),
+            endpoints=self._endpoints(),
+            selected=self._selected_item(),
+        )
+
+    def _selected_item(self) -> int:
+        selection = self._session.selection
+        item = selection.item(self.subject.document.scopes) if selection and self.subject else None
+        return -1 if item is None else item
+
+    def _endpoints(self) -> Endpoints:
+        family = self._session.family
+        if family is None:
+            return Endpoints()
+        suggested = () if family.outputs else [Endpoint(one.name) for one in family.suggested_outputs[:1]]
+        return Endpoints(self._items(family.outputs), self._items(family.inputs), self._items(suggested))
+
+    def _items(self, endpoints: Iterable[Endpoint]) -> frozenset[int]:
+        scopes = self.subject.document.scopes
+        index = scopes.graph.index
+        return frozenset(int(scopes.leaf[index[one.node]]) for one in endpoints if one.node in index)
+
+    # -- what a person does -------------------------------------------------------------------------------------
+
+    def _select(self, item: int) -> None:
+        if self.subject is not None:
+            self._session.select(Selection.of(self.subject.document.scopes, item))
+
+    def _activate(self, item: int) -> None:
+        scopes = self.subject.document.scopes
+        if scopes.is_scope[item]:
+            self._session.toggle(scopes.path(item))
+
+    def _menu(self, item: int, where: QPoint) -> None:
+        if self.subject is not None and item >= 0:
+            self._select(item)
+            self.menu_requested.emit(self._session.selection, where)
+
+    def _show_selection(self) -> None:
+        if self.subject is not None:
+            self.canvas.set_selected(self._selected_item())
+
+    def reveal(self, selection: Selection) -> None:
+        """Bring a node or scope into view, opening the scopes around it first where they are closed."""
+        subject, family = self.subject, self._session.family
+        item = selection.item(subject.document.scopes) if subject is not None else None
+        if item is None or family is None:
+            return
+        scopes = subject.document.scopes
+        around = {scopes.path(above) for above in scopes.ancestors(item)[:-1]}
+        if around <= family.expanded and self.drawing is not None:
+            self.canvas.zoom_to(item)
+            return
+        self._pending = selection
+        if not around <= family.expanded:
+            # the first pane that is asked opens the scopes for all; the others find them open and wait for the drawing
+            QTimer.singleShot(0, Qt.TimerType.PreciseTimer, self, lambda: self._session.expand(around))
+
+    def walk(self, direction: str) -> None:
+        """Select the neighbour along an edge (``left``, ``right``: siblings; ``up``, ``down``: producers, consumers)."""
+        item = self.canvas.walk(direction)
+        if item is not None and item >= 0:
+            self._select(item)
+            self.canvas.ensure_visible(item)
+
+    def item_under_pointer(self) -> int:
+        """The item below the mouse, -1 for none."""
+        return self.canvas.hovered
+
+    def _tooltip(self, item: int) -> str:
+        if self.subject is None:
+            return ""
+        return describe_briefly(self.subject.document, item, self.subject.overlay(self._session.overlay_kind))

@@ -1,0 +1,1 @@
+"""Panels around the canvas; each reads the session and listens to it."""

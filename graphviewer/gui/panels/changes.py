@@ -1,0 +1,162 @@
+"""Every change of a comparison with its reason, and the totals before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QLabel, QLineEdit, QTableView, QVBoxLayout, QWidget
+
+from graphviewer.analysis.diff import STATUSES, Change
+from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.theme import Theme
+from graphviewer.gui.versions import Comparison
+
+Index = QModelIndex | QPersistentModelIndex
+SIGNS = {"removed": "−", "added": "+", "converted": "→", "spliced": "⤳", "renamed": "≈", "changed": "~", "rewired": "⇄"}
+_COLUMNS = ("Status", "Node", "Op", "Reason")
+
+
+class ChangesModel(QAbstractTableModel):
+    """Changes as rows."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.changes: Sequence[Change] = ()
+        self._comparison: Comparison | None = None
+
+    def set_comparison(self, comparison: Comparison | None) -> None:
+        """Show the changes of another comparison."""
+        self.beginResetModel()
+        self._comparison = comparison
+        self.changes = comparison.diff.changes if comparison else ()
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+        return 0 if parent.isValid() else len(self.changes)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+        return len(_COLUMNS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return _COLUMNS[section]
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        change = self.changes[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(change, index.column())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return f"{change.before or '—'} → {change.after or '—'}\n{change.reason}"
+        if role == Qt.ItemDataRole.ForegroundRole and index.column() == 0:
+            return self.theme.category("diff", change.status).text
+        return None
+
+    def _text(self, change: Change, column: int) -> str:
+        if column == 0:
+            return f"{SIGNS.get(change.status, ' ')} {change.status}"
+        if column == 1:
+            renamed = change.before and change.after and change.before != change.after
+            return f"{change.before} → {change.after}" if renamed else str(change.after or change.before)
+        return self._op(change) if column == 2 else change.reason
+
+    def _op(self, change: Change) -> str:
+        assert self._comparison is not None
+        before, after = self._comparison.before.document.graph, self._comparison.after.document.graph
+        sides = [
+            graph.ops[graph.index[name]]
+            for graph, name in ((before, change.before), (after, change.after))
+            if name is not None and name in graph.index
+        ]
+        return " → ".join(dict.fromkeys(sides))
+
+
+class ChangesPanel(QWidget):
+    """Filter, counts and table; a click goes to the node."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.totals = QLabel(objectName="totals", wordWrap=True)
+        self.status = QComboBox()
+        self.status.addItems(["all changes", *[status for status in STATUSES if status != "unchanged"]])
+        self.filter = QLineEdit(placeholderText="Filter by name, op or reason", clearButtonEnabled=True)
+        self.model = ChangesModel(theme, self)
+        self.shown = QSortFilterProxyModel(self, filterCaseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
+        self.shown.setSourceModel(self.model)
+        self.table = QTableView(sortingEnabled=False, showGrid=False, wordWrap=False)
+        self.table.setModel(self.shown)
+        self._lay_out()
+        self.status.currentTextChanged.connect(self._filter)
+        self.filter.textChanged.connect(self._filter)
+        self.table.clicked.connect(self._go)
+        self.table.activated.connect(self._go)
+        session.current_changed.connect(self.refresh)
+
+    def _lay_out(self) -> None:
+        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(22)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
+        for column, width in enumerate((110, 330, 210)):
+            self.table.setColumnWidth(column, width)
+        header.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
+        line = QHBoxLayout()
+        line.addWidget(self.totals, 1)
+        line.addWidget(self.status)
+        line.addWidget(self.filter)
+        self.filter.setMaximumWidth(240)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.addLayout(line)
+        layout.addWidget(self.table)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Colour the statuses anew."""
+        self.model.theme = theme
+        self.table.viewport().update()
+
+    def refresh(self) -> None:
+        """Show the current comparison, or say how to get one."""
+        current = self._session.current
+        comparison = current if isinstance(current, Comparison) else None
+        self.model.set_comparison(comparison)
+        self.totals.setText(totals_line(comparison) if comparison else "Run an operation, or compare two versions.")
+
+    def _filter(self) -> None:
+        status = self.status.currentText()
+        text = self.filter.text().strip()
+        self.shown.setFilterKeyColumn(0 if not text else -1)
+        self.shown.setFilterFixedString(text or ("" if self.status.currentIndex() == 0 else status))
+
+    def _go(self, index: QModelIndex) -> None:
+        self.go_to(self.shown.mapToSource(index).row())
+
+    def go_to(self, row: int) -> None:
+        """Select the node of a change in all views."""
+        change = self.model.changes[row]
+        self._session.select(Selection(change.after or change.before or ""), reveal=True)
+
+    def step(self, by: int) -> None:
+        """Go to the next (1) or previous (-1) change in the table's order."""
+        rows = self.shown.rowCount()
+        if rows:
+            at = self.table.currentIndex().row()
+            row = (at + by) % rows if at >= 0 else (0 if by > 0 else rows - 1)
+            self.table.selectRow(row)
+            self._go(self.shown.index(row, 0))
+
+
+def totals_line(comparison: Comparison) -> str:
+    """Nodes, edges, parameters and bytes before and after, in one line."""
+    from graphviewer.analysis.stats import statistics
+
+    before, after = statistics(comparison.before.document), statistics(comparison.after.document)
+    pairs = [(key, getattr(before, key), getattr(after, key)) for key in ("nodes", "edges", "parameters", "bytes")]
+    return "&nbsp;&nbsp; ".join(f"{key} <b>{a:,} → {b:,}</b>" for key, a, b in pairs)

@@ -1,0 +1,140 @@
+"""Outputs and inputs: what is chosen, what could be, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCompleter,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from graphviewer.analysis.endpoints import Suggestion
+from graphviewer.errors import UnknownNameError
+from graphviewer.gui.session import Selection, Session
+from graphviewer.model.names import Endpoint
+
+
+class EndpointList(QWidget):
+    """The chosen outputs (or inputs), a line to type more, and ranked suggestions with their reasons."""
+
+    def __init__(self, session: Session, kind: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._kind = session, kind
+        key = {"outputs": "O", "inputs": "I"}[kind]
+        self.title = QLabel(f"<b>{kind.capitalize()}</b>")
+        self.chosen = QListWidget(objectName="chosen")
+        self.entry = QLineEdit(placeholderText=f"Type or paste a name, or press {key} on a node", clearButtonEnabled=True)
+        self.problem = QLabel(objectName="problem", wordWrap=True, visible=False)
+        self.heading = QLabel("Suggestions", objectName="subtle")
+        self.suggestions = QListWidget(objectName="suggestions", wordWrap=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(3)
+        for widget in (self.title, self.chosen, self.entry, self.problem, self.heading, self.suggestions):
+            layout.addWidget(widget)
+        self.chosen.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        layout.setStretchFactor(self.suggestions, 1)
+        for listing in (self.chosen, self.suggestions):
+            listing.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+            listing.itemClicked.connect(self._show)
+            listing.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.suggestions.itemActivated.connect(self._use)
+        self.suggestions.itemDoubleClicked.connect(self._use)
+        self.entry.returnPressed.connect(self._typed)
+        self.entry.textEdited.connect(self.problem.hide)
+        session.endpoints_changed.connect(self.refresh)
+        session.suggestions_changed.connect(self.refresh)
+        session.current_changed.connect(self._offer_names)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the current family's endpoints and candidates."""
+        family = self._session.family
+        chosen: list[Endpoint] = getattr(family, self._kind) if family else []
+        self._fill_chosen(chosen)
+        candidates = getattr(family, f"suggested_{self._kind}") if family else ()
+        taken = {endpoint.node for endpoint in chosen}
+        self._fill_suggestions([one for one in candidates if one.name not in taken])
+        self.setEnabled(family is not None)
+
+    def _fill_chosen(self, chosen: Sequence[Endpoint]) -> None:
+        self.chosen.clear()
+        for endpoint in chosen:
+            item = QListWidgetItem(self.chosen)
+            item.setData(Qt.ItemDataRole.UserRole, endpoint)
+            item.setToolTip(str(endpoint))
+            self.chosen.setItemWidget(item, self._chosen_row(endpoint))
+            item.setSizeHint(self.chosen.itemWidget(item).sizeHint())
+        self.chosen.setVisible(bool(chosen))
+        rows = min(len(chosen), 5)
+        self.chosen.setFixedHeight(sum(self.chosen.sizeHintForRow(row) for row in range(rows)) + 4)
+
+    def _chosen_row(self, endpoint: Endpoint) -> QWidget:
+        row, remove = QWidget(), QToolButton(text="✕", autoRaise=True)
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(4, 0, 0, 0)
+        label = QLabel(str(endpoint), textFormat=Qt.TextFormat.PlainText)
+        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        layout.addWidget(label, 1)
+        remove.setToolTip(f"No longer one of the {self._kind}")
+        remove.clicked.connect(lambda: self._session.toggle_endpoint(self._kind, endpoint))
+        layout.addWidget(remove)
+        return row
+
+    def _fill_suggestions(self, candidates: Sequence[Suggestion]) -> None:
+        self.suggestions.clear()
+        for one in candidates:
+            item = QListWidgetItem(f"{one.name}\n{one.reason}", self.suggestions)
+            item.setData(Qt.ItemDataRole.UserRole, Endpoint(one.name))
+            item.setToolTip(f"{one.name}\nscore {one.score:g}: {one.reason}\n\nDouble click to choose it.")
+        self.heading.setVisible(bool(candidates))
+        self.suggestions.setVisible(bool(candidates))
+
+    def _show(self, item: QListWidgetItem) -> None:
+        self._session.select(Selection(item.data(Qt.ItemDataRole.UserRole).node), reveal=True)
+
+    def _use(self, item: QListWidgetItem) -> None:
+        endpoint = item.data(Qt.ItemDataRole.UserRole)
+        if endpoint not in getattr(self._session.family, self._kind):
+            self._session.toggle_endpoint(self._kind, endpoint)
+
+    def _typed(self) -> None:
+        try:
+            self._session.type_endpoints(self._kind, self.entry.text())
+        except UnknownNameError as error:
+            self.problem.setText(str(error))
+            self.problem.show()
+        else:
+            self.entry.clear()
+
+    def _offer_names(self) -> None:
+        version = self._session.version
+        names = list(version.document.graph.names) if version else []
+        completer = QCompleter(names if len(names) <= 50_000 else [], self.entry)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setMaxVisibleItems(12)
+        self.entry.setCompleter(completer)
+
+
+class EndpointsPanel(QWidget):
+    """Outputs above inputs."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.outputs, self.inputs = EndpointList(session, "outputs", self), EndpointList(session, "inputs", self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.outputs, 1)
+        layout.addWidget(self.inputs, 1)

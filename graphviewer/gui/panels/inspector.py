@@ -1,0 +1,78 @@
+"""All about the selected node or scope, as a page with links."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import unquote
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
+
+from graphviewer.gui.describe import describe_node, describe_scope
+from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.versions import Comparison, Version
+
+_WELCOME = "<p class='subtle'>Click a node or a scope to see what it is, what feeds it and what it feeds.</p>"
+
+
+class Inspector(QWidget):
+    """Shows the session's selection; links select other nodes."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.page = QTextBrowser(openLinks=False, objectName="inspector")
+        self.page.anchorClicked.connect(self._follow)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.page)
+        signals = (session.selection_changed, session.current_changed, session.overlay_changed, session.endpoints_changed)
+        for signal in signals:
+            signal.connect(self.refresh)
+        self.refresh()
+
+    def set_style(self, css: str) -> None:
+        """Use another stylesheet for the page."""
+        self.page.document().setDefaultStyleSheet(css)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Describe the selection in the current version."""
+        self.page.setHtml(self._html())
+
+    def _html(self) -> str:
+        version, selection = self._session.version, self._session.selection
+        if version is None or selection is None:
+            return _WELCOME
+        current = self._session.current
+        if selection.item(version.document.scopes) is None and isinstance(current, Comparison):
+            version = current.before
+        item = selection.item(version.document.scopes)
+        if item is None:
+            return f"<h3>{escape(selection.path)}</h3><p class='subtle'>Not in this version.</p>"
+        page = self._page(version, item)
+        return page + (self._change(current, selection) if isinstance(current, Comparison) else "")
+
+    @staticmethod
+    def _page(version: Version, item: int) -> str:
+        node = int(version.document.scopes.node[item])
+        if node < 0:
+            return describe_scope(version.document, item, version.roles)
+        return describe_node(version.document, node, version.roles)
+
+    @staticmethod
+    def _change(comparison: Comparison, selection: Selection) -> str:
+        """What the diff says about the selected node."""
+        found = [one for one in comparison.diff.changes if selection.path in (one.before, one.after)]
+        rows = "".join(f"<p><b>{escape(one.status)}</b> — {escape(one.reason)}</p>" for one in found)
+        return f"<h4>Change</h4>{rows}" if found else "<h4>Change</h4><p class='subtle'>Unchanged.</p>"
+
+    def _follow(self, url: QUrl) -> None:
+        kind, _, path = url.toString(QUrl.ComponentFormattingOption.FullyEncoded).partition(":")
+        if kind == "copy":
+            QGuiApplication.clipboard().setText(unquote(path))
+            self._session.said.emit("The name is on the clipboard.")
+        else:
+            self._session.select(Selection(unquote(path), kind == "scope"), reveal=True)
+

@@ -1,0 +1,74 @@
+"""What is wrong with the current graph, node by node."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from graphviewer.analysis.check import check
+from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.versions import Version
+from graphviewer.model.problem import Problem
+
+_SIGNS = {"error": "✕ error", "warning": "! warning", "info": "i info"}
+_MOST = 1_000
+
+
+class ProblemsPanel(QWidget):
+    """The problems of the current version; a click goes to the node."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._found: dict[int, list[Problem]] = {}
+        self.state = QLabel(objectName="subtle")
+        self.list = QTreeWidget(rootIsDecorated=False, uniformRowHeights=True)
+        self.list.setHeaderLabels(["Severity", "Node", "Problem", "What to do"])
+        for column, width in enumerate((90, 260, 420)):
+            self.list.setColumnWidth(column, width)
+        self.list.itemClicked.connect(self._go)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.addWidget(self.state)
+        layout.addWidget(self.list)
+        session.current_changed.connect(self.refresh)
+
+    def refresh(self) -> None:
+        """Check the current version, in the background, once."""
+        version = self._session.version
+        self.list.clear()
+        if version is None:
+            self.state.setText("")
+        elif id(version) in self._found:
+            self._show(version)
+        else:
+            self.state.setText("Checking …")
+            self._session.background.submit(
+                "analysis",
+                "check",
+                lambda: check(version.document),
+                lambda found: self._checked(version, found),
+                self._session.failed.emit,
+            )
+
+    def _checked(self, version: Version, found: list[Problem]) -> None:
+        self._found[id(version)] = found
+        if version is self._session.version:
+            self._show(version)
+
+    def _show(self, version: Version) -> None:
+        found = self._found[id(version)]
+        more = f"; the first {_MOST:,} are listed" if len(found) > _MOST else ""
+        self.state.setText(f"{len(found):,} found{more}" if found else "No problems found.")
+        self.list.setVisible(bool(found))
+        for problem in found[:_MOST]:
+            row = [_SIGNS[problem.severity], problem.node, problem.reason, problem.hint]
+            item = QTreeWidgetItem(self.list, row)
+            item.setData(0, Qt.ItemDataRole.UserRole, problem.node)
+            for column, text in enumerate(row):
+                item.setToolTip(column, text)
+
+    def _go(self, item: QTreeWidgetItem) -> None:
+        name = item.data(0, Qt.ItemDataRole.UserRole)
+        if name:
+            self._session.select(Selection(name), reveal=True)

@@ -1,0 +1,263 @@
+"""The state of a window as one object: what is open, chosen, selected and shown. Panels read it and listen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from graphviewer.errors import GraphViewerError, UnknownNameError
+from graphviewer.gui.background import Background
+from graphviewer.gui.loading import Loaded
+from graphviewer.gui.versions import Comparison, Family, Tab, Version
+from graphviewer.model.names import Endpoint, resolve_all
+from graphviewer.model.scopes import Scopes
+
+
+class Selection(NamedTuple):
+    """What is selected: a node or a scope, by its full name, so that it means the same in every version."""
+
+    path: str
+    is_scope: bool = False
+
+    def item(self, scopes: Scopes) -> int | None:
+        """The item of the scope tree that this selection means in one graph."""
+        if self.is_scope:
+            return scopes.by_path.get(self.path)
+        node = scopes.graph.index.get(self.path)
+        return None if node is None else int(scopes.leaf[node])
+
+    @classmethod
+    def of(cls, scopes: Scopes, item: int) -> Selection:
+        """The selection that means ``item``."""
+        return cls(scopes.path(item), bool(scopes.is_scope[item]))
+
+
+class Session(QObject):
+    """Documents, versions, comparisons, endpoints, selection and overlay of one window.
+
+    Everything here happens in the GUI thread and is quick; ``Analyst`` and ``Operator`` do the long work and put
+    their results here.
+    """
+
+    tabs_changed = Signal()
+    current_changed = Signal()
+    selection_changed = Signal()
+    reveal_requested = Signal(object)  # Selection: show it, opening the scopes around it
+    expanded_changed = Signal(object)  # Selection whose place in the window should stay, or None
+    endpoints_changed = Signal()
+    suggestions_changed = Signal()
+    overlay_changed = Signal()
+    said = Signal(str)  # one calm line for the status bar
+    failed = Signal(object)  # GraphViewerError
+
+    def __init__(self, background: Background, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.background = background
+        self.tabs: list[Tab] = []
+        self.current: Tab | None = None
+        self.selection: Selection | None = None
+        self.overlay_kind = "roles"
+        self.hidden: dict[str, set[str]] = {"roles": set(), "diff": set()}
+        self._back: list[Selection] = []
+        self._forward: list[Selection] = []
+
+    # -- tabs ---------------------------------------------------------------------------------------------------
+
+    @property
+    def version(self) -> Version | None:
+        """The version that panels speak about: the current one, or the result of the current comparison."""
+        return self.current.after if isinstance(self.current, Comparison) else self.current
+
+    @property
+    def family(self) -> Family | None:
+        """The family of the current tab."""
+        return self.current.family if self.current else None
+
+    def versions(self, family: Family | None = None) -> list[Version]:
+        """The open versions, of one family or of all, in tab order."""
+        found = [tab for tab in self.tabs if isinstance(tab, Version)]
+        return [version for version in found if family is None or version.family is family]
+
+    def add_loaded(self, loaded: Loaded, path: Path) -> Version:
+        """Show a freshly opened file as a family of its own."""
+        title = loaded.document.title or path.name
+        family = Family(title, expanded=set(loaded.expanded))
+        version = Version(loaded.document, loaded.layout, "Original", family, loaded.document.path or path)
+        self.add_tab(version)
+        return version
+
+    def add_tab(self, tab: Tab) -> None:
+        """Add a tab behind those of its family, and show it."""
+        last = max((at for at, other in enumerate(self.tabs) if other.family is tab.family), default=len(self.tabs) - 1)
+        self.tabs.insert(last + 1, tab)
+        self.tabs_changed.emit()
+        self.show_tab(tab)
+
+    def show_tab(self, tab: Tab | None) -> None:
+        """Make a tab the current one."""
+        if tab is self.current:
+            return
+        self.current = tab
+        if isinstance(tab, Comparison):
+            self.overlay_kind = "diff"
+        elif self.overlay_kind == "diff":
+            self.overlay_kind = "roles"
+        self.current_changed.emit()
+        self.endpoints_changed.emit()
+        self.suggestions_changed.emit()
+        self.overlay_changed.emit()
+
+    def close_tab(self, tab: Tab) -> None:
+        """Close a tab; closing a version closes the comparisons that show it."""
+        gone = [tab] + [
+            other for other in self.tabs if isinstance(other, Comparison) and tab in (other.before, other.after)
+        ]
+        at = self.tabs.index(tab)
+        self.tabs = [other for other in self.tabs if other not in gone]
+        self.tabs_changed.emit()
+        if self.current in gone:
+            self.show_tab(self.tabs[min(at, len(self.tabs) - 1)] if self.tabs else None)
+
+    # -- selection ----------------------------------------------------------------------------------------------
+
+    def select(self, selection: Selection | None, *, reveal: bool = False) -> None:
+        """Select a node or scope everywhere; ``reveal`` also opens the scopes around it and moves the view."""
+        if selection != self.selection:
+            if self.selection is not None:
+                self._back.append(self.selection)
+                self._forward.clear()
+            self.selection = selection
+            self.selection_changed.emit()
+        if reveal and selection is not None:
+            self.reveal_requested.emit(selection)
+
+    def go_back(self) -> None:
+        """Select what was selected before."""
+        self._step(self._back, self._forward)
+
+    def go_forward(self) -> None:
+        """Undo ``go_back``."""
+        self._step(self._forward, self._back)
+
+    def _step(self, source: list[Selection], target: list[Selection]) -> None:
+        if source:
+            if self.selection is not None:
+                target.append(self.selection)
+            self.selection = source.pop()
+            self.selection_changed.emit()
+            self.reveal_requested.emit(self.selection)
+
+    # -- scopes -------------------------------------------------------------------------------------------------
+
+    def expand(self, paths: Iterable[str], anchor: Selection | None = None) -> None:
+        """Open scopes, and those around them."""
+        self._set_expanded(self._with_parents(paths), add=True, anchor=anchor)
+
+    def collapse(self, paths: Iterable[str], anchor: Selection | None = None) -> None:
+        """Close scopes."""
+        self._set_expanded(set(paths), add=False, anchor=anchor)
+
+    def toggle(self, path: str) -> None:
+        """Open a closed scope, close an open one, keeping it in its place."""
+        if self.family is not None:
+            change = self.collapse if path in self.family.expanded else self.expand
+            change([path], Selection(path, is_scope=True))
+
+    def _set_expanded(self, paths: set[str], *, add: bool, anchor: Selection | None) -> None:
+        family = self.family
+        if family is None:
+            return
+        changed = family.expanded | paths if add else family.expanded - paths
+        if changed != family.expanded:
+            family.expanded = changed
+            self.expanded_changed.emit(anchor)
+
+    @staticmethod
+    def _with_parents(paths: Iterable[str]) -> set[str]:
+        found = set()
+        for path in paths:
+            while path and path not in found:
+                found.add(path)
+                path = path.rpartition("/")[0]
+        return found
+
+    def expand_below(self, path: str = "") -> None:
+        """Open a scope and all scopes inside it."""
+        version = self.version
+        if version is None:
+            return
+        prefix = f"{path}/" if path else ""
+        known = set(version.document.scopes.by_path)
+        if isinstance(self.current, Comparison):
+            known |= set(self.current.before.document.scopes.by_path)
+        inside = {other for other in known if other and (other == path or other.startswith(prefix))}
+        self.expand(inside, Selection(path, is_scope=True) if path else None)
+
+    def collapse_all(self) -> None:
+        """Close every scope."""
+        if self.family is not None:
+            self.collapse(set(self.family.expanded))
+
+    # -- endpoints ----------------------------------------------------------------------------------------------
+
+    def set_endpoints(self, kind: str, endpoints: Iterable[Endpoint]) -> None:
+        """Replace the chosen ``outputs`` or ``inputs`` of the current family."""
+        family, chosen = self.family, list(dict.fromkeys(endpoints))
+        if family is not None and getattr(family, kind) != chosen:
+            setattr(family, kind, chosen)
+            for version in self.versions(family):
+                version.roles = None
+            self.endpoints_changed.emit()
+
+    def toggle_endpoint(self, kind: str, endpoint: Endpoint) -> None:
+        """Add an output or input, or take it away when it is already chosen."""
+        family = self.family
+        if family is None:
+            return
+        chosen = getattr(family, kind)
+        if endpoint in chosen:
+            self.set_endpoints(kind, [other for other in chosen if other != endpoint])
+        elif kind == "outputs" and (reason := self._refusal(endpoint)):
+            self.failed.emit(GraphViewerError(f"'{endpoint}' cannot be an output: {reason}", "Pick another node."))
+        else:
+            self.set_endpoints(kind, [*chosen, endpoint])
+
+    def _refusal(self, endpoint: Endpoint) -> str | None:
+        from graphviewer.analysis.endpoints import refuse_output
+
+        return refuse_output(self.version.document, endpoint) if self.version else None
+
+    def type_endpoints(self, kind: str, text: str) -> None:
+        """Add endpoints typed or pasted in any usual spelling.
+
+        Raises:
+            UnknownNameError: a name means no node; the hint lists the nearest.
+        """
+        version, family = self.version, self.family
+        if version is None or family is None:
+            return
+        lines = [part for line in text.splitlines() for part in [line.strip()] if part]
+        found = resolve_all(lines, version.document.graph.index)
+        refused = [(one, reason) for one in found if kind == "outputs" and (reason := self._refusal(one))]
+        if refused:
+            raise UnknownNameError(f"'{refused[0][0]}' cannot be an output: {refused[0][1]}", "Pick another node.")
+        self.set_endpoints(kind, [*getattr(family, kind), *found])
+
+    # -- overlay ------------------------------------------------------------------------------------------------
+
+    def show_overlay(self, kind: str) -> None:
+        """Choose the one overlay that is shown: ``roles``, ``diff`` or ``none``."""
+        if kind != self.overlay_kind:
+            self.overlay_kind = kind
+            self.overlay_changed.emit()
+
+    def toggle_category(self, category: str) -> None:
+        """Hide, or show again, the nodes of a category of the current overlay."""
+        hidden = self.hidden.setdefault(self.overlay_kind, set())
+        hidden ^= {category}
+        self.overlay_changed.emit()
+
+

@@ -1,0 +1,49 @@
+"""What a person can set. The dialog and the documentation are generated from the fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args, get_type_hints
+
+from PySide6.QtCore import QSettings
+
+
+def _setting(default: Any, label: str, doc: str) -> Any:
+    return field(default=default, metadata={"label": label, "doc": doc})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings, with their defaults."""
+
+    theme: Literal["system", "light", "dark"] = _setting("system", "Theme", "Colours of window and canvas.")
+    animate: bool = _setting(True, "Animate", "Move smoothly when zooming to a node (never longer than 0.2 s).")
+    wheel: Literal["zoom", "pan"] = _setting("zoom", "Mouse wheel", "What the wheel does; Ctrl+wheel always zooms.")
+    minimap: bool = _setting(True, "Minimap", "Show the minimap in the corner of the canvas.")
+
+    @classmethod
+    def load(cls, store: QSettings) -> Settings:
+        """Read what is stored; a value that is not one of the choices falls back to the default."""
+        known = {}
+        for one in fields(cls):
+            raw, default = store.value(f"settings/{one.name}"), one.default
+            if raw is None:
+                continue
+            value = raw in (True, "true", "1") if isinstance(default, bool) else raw
+            if isinstance(default, bool) or value in choices(one.name):
+                known[one.name] = value
+        return cls(**known)
+
+    def save(self, store: QSettings) -> None:
+        """Store every field."""
+        for one in fields(self):
+            store.setValue(f"settings/{one.name}", getattr(self, one.name))
+
+    def but(self, **changes: Any) -> Settings:
+        """A copy with other values."""
+        return replace(self, **changes)
+
+
+def choices(name: str) -> tuple[str, ...]:
+    """The allowed values of a setting with a fixed list; empty for a switch."""
+    return get_args(get_type_hints(Settings)[name])

@@ -1,0 +1,242 @@
+"""The middle of the window: version tabs, breadcrumb, one or two canvases, legend, welcome page."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from graphviewer.gui.pane import Pane, Subject
+from graphviewer.gui.panels.legend import Legend
+from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.versions import Comparison, Tab, Version
+from graphviewer.gui.welcome import Welcome
+
+if TYPE_CHECKING:
+    from graphviewer.gui.theme import Theme
+
+
+class Stage(QWidget):
+    """Shows the session's current tab."""
+
+    compare_requested = Signal(object, object)  # Version before, Version after
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.tabs = QTabBar(expanding=False, tabsClosable=True, drawBase=False, elideMode=Qt.TextElideMode.ElideMiddle)
+        self.tabs.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.breadcrumb = QLabel(objectName="breadcrumb", textFormat=Qt.TextFormat.RichText)
+        self.breadcrumb.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.merged_button = QToolButton(text="Merged view", checkable=True)
+        self.merged_button.setToolTip("One drawing: removed nodes ghosted, added ones lit")
+        self.left, self.right = Pane(session, theme, self), Pane(session, theme, self)
+        self.titles = (QLabel(objectName="paneTitle"), QLabel(objectName="paneTitle"))
+        self.legend = Legend(session, theme)
+        self.welcome = Welcome()
+        self.pages = QStackedWidget()
+        self._rects: dict[int, QRectF] = {}
+        self._shown: Tab | None = None
+        self._syncing = False
+        self._lay_out()
+        self._connect()
+        self._show_current()
+
+    def _lay_out(self) -> None:
+        self.splitter = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
+        for pane, title in zip((self.left, self.right), self.titles, strict=True):
+            side = QWidget()
+            column = QVBoxLayout(side)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(0)
+            column.addWidget(title)
+            column.addWidget(pane.canvas, 1)
+            self.splitter.addWidget(side)
+        graph = QWidget()
+        column = QVBoxLayout(graph)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        line = QHBoxLayout()
+        line.setContentsMargins(6, 2, 6, 2)
+        line.addWidget(self.breadcrumb, 1)
+        line.addWidget(self.merged_button)
+        column.addWidget(self.tabs)
+        column.addLayout(line)
+        column.addWidget(self.splitter, 1)
+        column.addWidget(self.legend)
+        self.pages.addWidget(self.welcome)
+        self.pages.addWidget(graph)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.pages)
+
+    def _connect(self) -> None:
+        session = self._session
+        self.tabs.currentChanged.connect(self._tab_chosen)
+        self.tabs.tabCloseRequested.connect(lambda at: session.close_tab(session.tabs[at]))
+        self.tabs.customContextMenuRequested.connect(self._tab_menu)
+        self.merged_button.toggled.connect(self._merge)
+        self.breadcrumb.linkActivated.connect(self._crumb)
+        self.left.canvas.view_changed.connect(lambda rect: self._follow(self.left, self.right, rect))
+        self.right.canvas.view_changed.connect(lambda rect: self._follow(self.right, self.left, rect))
+        session.tabs_changed.connect(self._fill_tabs)
+        session.current_changed.connect(self._show_current)
+        session.selection_changed.connect(self._show_breadcrumb)
+
+    # -- tabs ---------------------------------------------------------------------------------------------------
+
+    def _fill_tabs(self) -> None:
+        self.tabs.blockSignals(True)
+        while self.tabs.count():
+            self.tabs.removeTab(0)
+        for tab in self._session.tabs:
+            at = self.tabs.addTab(tab.title)
+            self.tabs.setTabToolTip(at, tab.summary if isinstance(tab, Version) and tab.summary else tab.title)
+        if self._session.current in self._session.tabs:
+            self.tabs.setCurrentIndex(self._session.tabs.index(self._session.current))
+        self.tabs.blockSignals(False)
+
+    def _tab_chosen(self, at: int) -> None:
+        if 0 <= at < len(self._session.tabs):
+            self._session.show_tab(self._session.tabs[at])
+
+    def _tab_menu(self, where: QPoint) -> None:
+        at = self.tabs.tabAt(where)
+        tab = self._session.tabs[at] if at >= 0 else None
+        if not isinstance(tab, Version):
+            return
+        menu = QMenu(self)
+        others = [other for other in self._session.versions() if other is not tab]
+        for other in others:
+            menu.addAction(f"Compare with {other.title}", lambda other=other: self.compare_requested.emit(other, tab))
+        if not others:
+            menu.addAction("Nothing to compare with: open a second file").setEnabled(False)
+        menu.addAction("Close", lambda: self._session.close_tab(tab))
+        menu.exec(self.tabs.mapToGlobal(where))
+
+    # -- the current tab ----------------------------------------------------------------------------------------
+
+    def _show_current(self) -> None:
+        previous, tab = self._shown, self._session.current
+        if previous is not None:
+            self._rects[id(previous)] = self.left.canvas.view_rect()
+        self._shown = tab
+        self.pages.setCurrentIndex(0 if tab is None else 1)
+        if tab in self._session.tabs:
+            self.tabs.blockSignals(True)
+            self.tabs.setCurrentIndex(self._session.tabs.index(tab))
+            self.tabs.blockSignals(False)
+        self.merged_button.setVisible(isinstance(tab, Comparison))
+        self._fill_panes()
+        self._show_breadcrumb()
+
+    def _fill_panes(self) -> None:
+        tab = self._shown
+        known = self._rects.get(id(tab))
+        split = isinstance(tab, Comparison) and not tab.is_merged_shown
+        self.splitter.widget(1).setVisible(split)
+        for title in self.titles:
+            title.setVisible(split)
+        if isinstance(tab, Comparison):
+            self.merged_button.setChecked(tab.is_merged_shown)
+            self.titles[0].setText(f"before: {tab.before.title}")
+            self.titles[1].setText(f"after: {tab.after.title}")
+        left, right = _subjects(tab)
+        self.left.show_subject(left, fit=known is None)
+        self.right.show_subject(right, fit=known is None)
+        if known is not None:
+            self.left.canvas.set_view_rect(known)
+
+    def _merge(self, checked: bool) -> None:
+        if isinstance(self._shown, Comparison) and self._shown.is_merged_shown != checked:
+            self._shown.is_merged_shown = checked
+            self._rects.pop(id(self._shown), None)
+            self._fill_panes()
+
+    def panes(self) -> list[Pane]:
+        """The panes that show something, left first."""
+        return [pane for pane in (self.left, self.right) if pane.subject is not None]
+
+    def fit(self) -> None:
+        """Bring the whole drawing into view."""
+        for pane in self.panes()[:1]:
+            pane.canvas.fit()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint with other colours."""
+        self.legend.set_theme(theme)
+        for pane in (self.left, self.right):
+            pane.canvas.set_theme(theme)
+
+    # -- keeping two views in step ------------------------------------------------------------------------------
+
+    def _follow(self, leader: Pane, follower: Pane, rect: QRectF) -> None:
+        """Show the same part of the graph at the same scale in the other pane."""
+        if self._syncing or follower.subject is None or leader.subject is None:
+            return
+        self._syncing = True
+        follower.canvas.set_view_rect(rect.translated(self._offset(leader, follower)))
+        self._syncing = False
+
+    @staticmethod
+    def _offset(leader: Pane, follower: Pane) -> QPoint:
+        """How far the twin of the box in the middle of the leader's view is moved in the follower's drawing."""
+        item = leader.canvas.central_item()
+        if item < 0:
+            return QPoint(0, 0)
+        twin = Selection.of(leader.subject.document.scopes, item).item(follower.subject.document.scopes)
+        here = leader.canvas.item_rect(item)
+        there = follower.canvas.item_rect(twin) if twin is not None else None
+        if here is None or there is None:
+            return QPoint(0, 0)
+        return (there.topLeft() - here.topLeft()).toPoint()
+
+    # -- breadcrumb ---------------------------------------------------------------------------------------------
+
+    def _show_breadcrumb(self) -> None:
+        selection = self._session.selection
+        parts = selection.path.split("/") if selection else []
+        links = [f"<a href=' '>{escape(self._session.family.title)}</a>" if self._session.family else ""]
+        for depth, part in enumerate(parts, 1):
+            path = "/".join(parts[:depth])
+            links.append(f"<a href='{quote(path, safe='')}'>{escape(part)}</a>" if depth < len(parts) else escape(part))
+        self.breadcrumb.setText(" / ".join(links))
+
+    def _crumb(self, target: str) -> None:
+        path = unquote(target).strip()
+        if path:
+            self._session.select(Selection(path, is_scope=True), reveal=True)
+        else:
+            self.fit()
+
+
+def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
+    """What the left and the right pane show for a tab."""
+    if tab is None:
+        return None, None
+    if isinstance(tab, Version):
+        return Subject(tab.document, tab.layout, tab.overlay), None
+    if tab.is_merged_shown:
+        merged = tab.merged
+        overlay = {"diff": merged.overlay}
+        return Subject(merged.document, tab.merged_layout, overlay.get), None
+    before, after, diff = tab.before, tab.after, tab.diff
+    overlays = {"before": diff.overlay_before(), "after": diff.overlay_after()}
+    return (
+        Subject(before.document, before.layout, lambda kind: overlays["before"] if kind == "diff" else before.overlay(kind)),
+        Subject(after.document, after.layout, lambda kind: overlays["after"] if kind == "diff" else after.overlay(kind)),
+    )

@@ -1,0 +1,90 @@
+"""The documents of a session: a file and the versions made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphviewer.analysis.diff import Diff
+from graphviewer.analysis.endpoints import Suggestion
+from graphviewer.analysis.merge import Merged
+from graphviewer.layout.nested import NestedLayout
+from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint
+from graphviewer.model.overlay import Overlay
+from graphviewer.model.provenance import Provenance
+
+
+@dataclass(eq=False)
+class Family:
+    """A file and all versions made from it; they share endpoints and open scopes, so that views stay in step.
+
+    Attributes:
+        expanded: paths of open scopes.
+        outputs, inputs: the chosen endpoints.
+        suggested_outputs, suggested_inputs: ranked candidates; empty until they are computed.
+    """
+
+    title: str
+    expanded: set[str] = field(default_factory=set)
+    outputs: list[Endpoint] = field(default_factory=list)
+    inputs: list[Endpoint] = field(default_factory=list)
+    suggested_outputs: Sequence[Suggestion] = ()
+    suggested_inputs: Sequence[Suggestion] = ()
+
+
+@dataclass(eq=False)
+class Version:
+    """One graph of a family.
+
+    Attributes:
+        file: where the worker can read it: the opened file, or a file in the session's folder.
+        parent, provenance: what it was made from, and how; None for the original.
+        roles: the overlay for the chosen outputs, when there are any.
+        summary: one calm line about how it was made.
+    """
+
+    document: Document
+    layout: NestedLayout
+    label: str
+    family: Family
+    file: Path
+    parent: Version | None = None
+    provenance: Provenance | None = None
+    roles: Overlay | None = None
+    summary: str = ""
+
+    @property
+    def title(self) -> str:
+        """What tabs and the window title say."""
+        return f"{self.family.title} › {self.label}" if self.parent else self.family.title
+
+    def overlay(self, kind: str) -> Overlay | None:
+        """The overlay of a kind, where this version has one."""
+        return self.roles if kind == "roles" else None
+
+
+@dataclass(eq=False)
+class Comparison:
+    """Two versions side by side, and as one merged graph."""
+
+    before: Version
+    after: Version
+    diff: Diff
+    merged: Merged
+    merged_layout: NestedLayout
+    is_merged_shown: bool = False
+
+    @property
+    def family(self) -> Family:
+        """The family whose endpoints and open scopes the views show."""
+        return self.before.family
+
+    @property
+    def title(self) -> str:
+        """What the tab says."""
+        return f"{self.before.label} ↔ {self.after.label}"
+
+
+Tab = Version | Comparison

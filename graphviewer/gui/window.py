@@ -1,0 +1,350 @@
+"""The main window: panels around the stage, and what the actions do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox
+
+from graphviewer.errors import GraphViewerError
+from graphviewer.formats import save_document
+from graphviewer.gui.actions import ACTIONS
+from graphviewer.gui.analyst import Analyst
+from graphviewer.gui.background import Background
+from graphviewer.gui.dialogs.palette import Entry, Palette
+from graphviewer.gui.dialogs.simple import ABOUT, SettingsDialog, keys_table, text_dialog
+from graphviewer.gui.furniture import Furniture
+from graphviewer.gui.loading import Loaded, load
+from graphviewer.gui.operator import Operator, Run
+from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.settings import Settings
+from graphviewer.gui.stage import Stage
+from graphviewer.gui.theme import Theme, apply_theme, choose_theme
+from graphviewer.gui.versions import Version
+from graphviewer.gui.worker_client import WorkerClient
+from graphviewer.model.names import Endpoint
+from graphviewer.resources import resource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_RECENT = 8
+_READABLE = "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz);;All files (*)"
+
+
+class Window(QMainWindow):
+    """One window with its session."""
+
+    def __init__(self, store: QSettings | None = None) -> None:
+        super().__init__()
+        self.store = store or QSettings("graphviewer", "graphviewer")
+        self.settings = Settings.load(self.store)
+        self.theme: Theme = choose_theme(self.settings.theme)
+        self.setWindowTitle("graphviewer")
+        self.setAcceptDrops(True)
+        self.resize(1400, 900)
+        self.background = Background(self)
+        self.session = Session(self.background, self)
+        self.client = WorkerClient(self)
+        self.analyst = Analyst(self.session, self)
+        self.operator = Operator(self.session, self.client, self)
+        self.stage = Stage(self.session, self.theme)
+        self.setCentralWidget(self.stage)
+        self.furniture = Furniture(self)
+        self._picking = ""
+        self._connect()
+        self._apply_settings()
+        self.stage.welcome.set_recent(self._recent())
+        self.furniture.refresh_actions()
+
+    def _connect(self) -> None:
+        session, stage = self.session, self.stage
+        session.said.connect(self.say)
+        session.failed.connect(self.tell)
+        session.current_changed.connect(self._retitle)
+        session.selection_changed.connect(self._picked)
+        self.analyst.compared.connect(lambda _comparison: self.furniture.raise_panel("changes"))
+        self.operator.run_changed.connect(self._show_run)
+        self.operator.finished.connect(self.analyst.compare)
+        stage.compare_requested.connect(self.analyst.compare)
+        stage.welcome.open_clicked.connect(self.ask_open)
+        stage.welcome.sample_clicked.connect(self.open_sample)
+        stage.welcome.recent_clicked.connect(lambda path: self.open_path(Path(path)))
+        for pane in (stage.left, stage.right):
+            pane.menu_requested.connect(self.furniture.show_context_menu)
+
+    # -- opening and saving -------------------------------------------------------------------------------------
+
+    def open_path(
+        self, path: Path, checkpoint: Path | None = None, then: Callable[[Version, Loaded], None] | None = None
+    ) -> None:
+        """Open a file, checkpoint prefix or folder, in the background."""
+        self.say(f"Opening {path.name} …")
+
+        def done(loaded: Loaded) -> None:
+            version = self.session.add_loaded(loaded, path)
+            self.say(f"{version.title}: {len(loaded.document.graph):,} nodes, {len(loaded.document.graph.src):,} edges")
+            self._remember(path)
+            if then is not None:
+                then(version, loaded)
+            self.analyst.suggest(version)
+
+        self.background.submit("open", f"open-{path}", lambda: load(path, checkpoint), done, self.tell)
+
+    def open_sample(self) -> None:
+        """Open the training run that ships with the program."""
+        self.open_path(resource("samples/digits"))
+
+    def ask_open(self) -> None:
+        """Let the user pick a file."""
+        path, _ = QFileDialog.getOpenFileName(self, "Open", self._last_folder(), _READABLE)
+        if path:
+            self.open_path(Path(path))
+
+    def ask_open_folder(self) -> None:
+        """Let the user pick a folder."""
+        path = QFileDialog.getExistingDirectory(self, "Open Folder", self._last_folder())
+        if path:
+            self.open_path(Path(path))
+
+    def ask_compare(self) -> None:
+        """Let the user pick a second file, and compare the current version with it."""
+        version = self.session.version
+        path, _ = QFileDialog.getOpenFileName(self, "Compare With", self._last_folder(), _READABLE)
+        if path and version is not None:
+            self.open_path(Path(path), then=lambda other, _loaded: self.analyst.compare(version, other))
+
+    def ask_save(self) -> None:
+        """Let the user name a file for the current version."""
+        version = self.session.version
+        if version is None:
+            return
+        name = f"{Path(version.family.title).stem}-{version.label.lower().replace(' ', '-')}.pb"
+        kinds = "GraphDef, binary (*.pb);;GraphDef, text (*.pbtxt);;MetaGraphDef (*.meta)"
+        path, kind = QFileDialog.getSaveFileName(self, "Save As", str(Path(self._last_folder()) / name), kinds)
+        if path:
+            suffix = kind.rpartition("*")[2].rstrip(")") if not Path(path).suffix else ""
+            self.save(version, Path(path + suffix))
+
+    def save(self, version: Version, path: Path) -> None:
+        """Write a version to the file the user named (the dialog asked before replacing one)."""
+
+        def done(_nothing: None) -> None:
+            self.say(f"Saved {path} ({path.stat().st_size:,} bytes).")
+
+        self.background.submit(
+            "save", f"save-{path}", lambda: save_document(version.document, path, force=True), done, self.tell
+        )
+
+    def ask_picture(self) -> None:
+        """Let the user name a picture of what the canvas shows."""
+        path, _ = QFileDialog.getSaveFileName(self, "Save Picture", "graph.png", "PNG (*.png)")
+        if path:
+            self.stage.left.canvas.grab().save(path)
+            self.say(f"Saved {path}.")
+
+    def _last_folder(self) -> str:
+        recent = self._recent()
+        return str(Path(recent[0]).parent) if recent else str(Path.cwd())
+
+    def _recent(self) -> list[str]:
+        found = self.store.value("recent") or []
+        return [found] if isinstance(found, str) else list(found)
+
+    def _remember(self, path: Path) -> None:
+        absolute = str(path.absolute())
+        recent = [absolute, *[one for one in self._recent() if one != absolute]][:_RECENT]
+        self.store.setValue("recent", recent)
+        self.stage.welcome.set_recent(recent)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        for url in event.mimeData().urls():
+            if url.isLocalFile():
+                self.open_path(Path(url.toLocalFile()))
+
+    # -- telling ------------------------------------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        """One calm line."""
+        self.furniture.state.setText(text)
+
+    def tell(self, error: GraphViewerError) -> None:
+        """Something went wrong: what, and what to do."""
+        self.say(error.message)
+        self.furniture.banner.show_error(error)
+
+    def _show_run(self, run: Run) -> None:
+        self.furniture.show_run(run)
+        self.say(f"{run.title}: {run.message}" if run.is_active else run.message)
+
+    def _retitle(self) -> None:
+        tab = self.session.current
+        self.setWindowTitle(f"{tab.title} — graphviewer" if tab else "graphviewer")
+        self.furniture.refresh_actions()
+
+    # -- actions ------------------------------------------------------------------------------------------------
+
+    def close_tab(self) -> None:
+        """Close the current tab."""
+        if self.session.current is not None:
+            self.session.close_tab(self.session.current)
+
+    def copy_name(self) -> None:
+        """Put the selected name on the clipboard."""
+        if self.session.selection is not None:
+            QGuiApplication.clipboard().setText(self.session.selection.path)
+
+    def focus_search(self) -> None:
+        """Go to the filter of the outline."""
+        self.furniture.raise_panel("outline")
+        self.furniture.outline.filter.setFocus()
+        self.furniture.outline.filter.selectAll()
+
+    def expand(self) -> None:
+        """Open the selected scope."""
+        selection = self.session.selection
+        if selection is not None and selection.is_scope:
+            self.session.expand([selection.path], selection)
+
+    def collapse(self) -> None:
+        """Close the selected scope, or the one around the selected node."""
+        selection = self.session.selection
+        if selection is None or self.session.family is None:
+            return
+        path = selection.path
+        if not selection.is_scope or path not in self.session.family.expanded:
+            path = path.rpartition("/")[0]
+        if path:
+            scope = Selection(path, is_scope=True)
+            self.session.collapse([path], scope)
+            self.session.select(scope)
+
+    def expand_below(self) -> None:
+        """Open everything inside the selected scope, or everything."""
+        selection = self.session.selection
+        self.session.expand_below(selection.path if selection is not None and selection.is_scope else "")
+
+    def mark(self, kind: str) -> None:
+        """Choose the selected node as output or input, or no longer."""
+        selection = self.session.selection
+        if selection is not None and not selection.is_scope:
+            self.session.toggle_endpoint(kind, Endpoint(selection.path))
+
+    def pick(self, kind: str) -> None:
+        """Start or end pick mode: each click on a node marks it."""
+        self._picking = "" if self._picking == kind else kind
+        cursor = Qt.CursorShape.CrossCursor if self._picking else Qt.CursorShape.ArrowCursor
+        for pane in (self.stage.left, self.stage.right):
+            pane.canvas.viewport().setCursor(cursor)
+        self.say(f"Click nodes to mark them as {kind}; Esc ends." if self._picking else "")
+
+    def _picked(self) -> None:
+        self.furniture.refresh_actions()
+        if self._picking:
+            self.mark(self._picking)
+
+    def back_out(self) -> None:
+        """Leave pick mode, or take the selection away."""
+        if self._picking:
+            self.pick(self._picking)
+        elif not self.furniture.banner.isHidden():
+            self.furniture.banner.hide()
+        else:
+            self.session.select(None)
+        self.stage.left.canvas.setFocus()
+
+    def hide_category(self) -> None:
+        """Hide the category of the node under the pointer."""
+        for pane in self.stage.panes():
+            item, scopes = pane.item_under_pointer(), pane.subject.document.scopes
+            overlay = pane.subject.overlay(self.session.overlay_kind)
+            if item >= 0 and overlay is not None and scopes.node[item] >= 0:
+                category = overlay.category(int(scopes.node[item]))
+                if category is not None:
+                    self.session.toggle_category(category)
+                return
+
+    def show_categories(self) -> None:
+        """Show all categories again."""
+        self.session.hidden[self.session.overlay_kind] = set()
+        self.session.overlay_changed.emit()
+
+    def run_operation(self, operation: str) -> None:
+        """Run an operation with what is chosen; where something is missing, show its card."""
+        card = self.furniture.operations.cards[operation]
+        if card.run_button.isEnabled():
+            card.run()
+        else:
+            self.furniture.raise_panel("operations")
+            self.furniture.operations.ensureWidgetVisible(card)
+            self.say("Choose an output first: click a node and press O, or pick a suggestion.")
+
+    def step_change(self, by: int) -> None:
+        """Go to the next or previous change."""
+        self.furniture.changes.step(by)
+
+    def show_palette(self) -> None:
+        """Open the palette."""
+        actions = [
+            Entry(spec.text, spec.shortcut.replace("|", ", "), lambda spec=spec: spec.run(self))
+            for spec in ACTIONS
+            if spec.enabled(self)
+        ]
+        version = self.session.version
+        names = version.document.graph.names if version else ()
+        nodes = [
+            Entry(name, "", lambda name=name: self.session.select(Selection(name), reveal=True)) for name in names
+        ]
+        palette = Palette(actions, nodes, self)
+        palette.move(self.mapToGlobal(self.rect().center()) - palette.rect().center())
+        palette.show()
+        palette.entry.setFocus()
+
+    def show_keys(self) -> None:
+        """Show the shortcut sheet."""
+        text_dialog("Keyboard Shortcuts", keys_table(ACTIONS), self).exec()
+
+    def show_about(self) -> None:
+        """Say what this is."""
+        QMessageBox.about(self, "About graphviewer", ABOUT)
+
+    # -- settings -----------------------------------------------------------------------------------------------
+
+    def show_settings(self) -> None:
+        """Let the user change the settings."""
+        dialog = SettingsDialog(self.settings, self)
+        if dialog.exec():
+            self.settings = dialog.settings()
+            self.settings.save(self.store)
+            self._apply_settings()
+
+    def switch_theme(self) -> None:
+        """Light to dark and back."""
+        self.settings = self.settings.but(theme="light" if self.theme.is_dark else "dark")
+        self.settings.save(self.store)
+        self._apply_settings()
+
+    def _apply_settings(self) -> None:
+        self.theme = choose_theme(self.settings.theme)
+        apply_theme(QApplication.instance(), self.theme)
+        self.stage.set_theme(self.theme)
+        self.furniture.set_theme(self.theme)
+        for pane in (self.stage.left, self.stage.right):
+            pane.canvas.animate = self.settings.animate
+            pane.canvas.wheel_zooms = self.settings.wheel == "zoom"
+            pane.canvas.minimap.setVisible(self.settings.minimap)
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        self.furniture.save_state(self.store)
+        self.background.close()
+        self.operator.close()
+        super().closeEvent(event)
+
+

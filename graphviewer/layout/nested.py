@@ -1,0 +1,220 @@
+"""Scope trees with some scopes open: every open scope is a layered layout of its own inside its box."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from graphviewer.layout.arrays import Floats, Ints, Mask
+from graphviewer.layout.assembly import Assembly
+from graphviewer.layout.drawing import (
+    LEAF_HEIGHT,
+    LEAST_WIDTH,
+    MOST_WIDTH,
+    PADDING,
+    SCOPE_HEIGHT,
+    TITLE_HEIGHT,
+    Drawing,
+)
+from graphviewer.layout.layered import Placement, Topology, place, prepare
+from graphviewer.model.scopes import ROOT, Scopes
+
+HUB_DEGREE, SCOPE_HUB_DEGREE = 24, 96
+"""Neighbours beyond which an op, or a scope, wrecks a layout (RestoreV2 feeds every variable)."""
+READABLE = 400
+"""Boxes a first picture should not exceed."""
+CHARACTER, LABEL_MARGIN, SCOPE_MARGIN = 7.0, 16.0, 32.0
+
+
+def label_widths(scopes: Scopes) -> Floats:
+    """Widths that labels need by their number of characters, within limits; for scopes with room for their count.
+
+    Returns:
+        float64 [items].
+    """
+    length = np.fromiter(map(len, scopes.labels), np.float64, len(scopes))
+    digits = np.where(scopes.is_scope, np.floor(np.log10(np.maximum(scopes.size, 1))) + 1, 0)
+    margin = np.where(scopes.is_scope, SCOPE_MARGIN, LABEL_MARGIN)
+    return np.clip(CHARACTER * (length + digits) + margin, LEAST_WIDTH, MOST_WIDTH)
+
+
+def hub_edges(scopes: Scopes) -> Mask:
+    """Sibling edges that stay out of the layering because an end has too many neighbours.
+
+    An op is a hub with more than ``HUB_DEGREE`` neighbours on one side. Scopes as such have many neighbours: one must
+    also be connected to more than half of its siblings, or to more than ``SCOPE_HUB_DEGREE``. Data edges
+    count apart from control edges, so that a NoOp that waits for hundreds of nodes keeps its few data edges.
+
+    Returns:
+        bool [sibling edges].
+    """
+    edges, count = scopes.sibling_edges, len(scopes)
+    siblings = np.bincount(scopes.parent[1:], minlength=count)[np.maximum(scopes.parent, 0)]
+    hub = np.zeros(len(edges.a), np.bool_)
+    for kind in (edges.control, ~edges.control):
+        a, b = edges.a[kind], edges.b[kind]
+        degree = np.maximum(np.bincount(a, minlength=count), np.bincount(b, minlength=count))
+        is_hub = (degree > HUB_DEGREE) & (~scopes.is_scope | (2 * degree > siblings) | (degree > SCOPE_HUB_DEGREE))
+        hub[kind] = is_hub[a] | is_hub[b]
+    return hub
+
+
+@dataclass(frozen=True, eq=False)
+class _LayoutEdges:
+    """The sibling edges that take part in layering, by parent, as places among the siblings."""
+
+    source: Ints
+    target: Ints
+    start: list[int]
+
+    @classmethod
+    def of(cls, scopes: Scopes, hub: Mask) -> "_LayoutEdges":
+        edges = scopes.sibling_edges
+        keep = ~(hub | edges.control)
+        start = np.r_[0, np.cumsum(keep)][edges.start]
+        place_of = scopes.place.astype(np.int64)
+        return cls(place_of[edges.a[keep]], place_of[edges.b[keep]], start.tolist())
+
+
+class NestedLayout:
+    """Drawings of one scope tree.
+
+    Layouts are kept: equal scopes share one, and a scope that opens moves what is around it without changing any
+    order. Not for several threads at once.
+    """
+
+    def __init__(
+        self,
+        scopes: Scopes,
+        widths: Floats | None = None,
+        *,
+        direction: Literal["down", "right"] = "down",
+    ) -> None:
+        """A layout of ``scopes``.
+
+        Args:
+            scopes: the tree.
+            widths: float [items], widths of closed boxes; by the length of their labels if absent.
+            direction: where edges lead.
+        """
+        self.scopes = scopes
+        self._widths = label_widths(scopes) if widths is None else np.asarray(widths, np.float64)
+        self._heights = np.where(scopes.is_scope, SCOPE_HEIGHT, LEAF_HEIGHT)
+        self._sideways = direction == "right"
+        self._topologies: dict[tuple[int, bytes, bytes], Topology] = {}
+        self._topology_of: dict[int, Topology] = {}
+        self._placements: dict[tuple[int, bytes, bytes], Placement] = {}
+
+    @cached_property
+    def _hub(self) -> Mask:
+        return hub_edges(self.scopes)
+
+    @cached_property
+    def _edges(self) -> _LayoutEdges:
+        return _LayoutEdges.of(self.scopes, self._hub)
+
+    @cached_property
+    def _by_depth(self) -> tuple[Ints, list[int]]:
+        """Items sorted by depth, and where each depth starts."""
+        depth = self.scopes.depth
+        order = np.argsort(depth, kind="stable")
+        return order, np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2)).tolist()
+
+    def visible_scopes(self, open_items: Collection[int]) -> list[int]:
+        """The open scopes that show: those in ``open_items`` around which all scopes are open, the root first."""
+        is_open = np.zeros(len(self.scopes), np.bool_)
+        is_open[np.fromiter(open_items, np.int64, len(open_items))] = True
+        is_open &= self.scopes.is_scope
+        is_open[ROOT] = True
+        order, bounds = self._by_depth
+        found = [np.array([ROOT])]
+        for first, last in pairwise(bounds[1:]):
+            items = order[first:last]
+            here = is_open[items] & is_open[self.scopes.parent[items]]
+            is_open[items] = here
+            if not here.any():
+                break
+            found.append(items[here])
+        visible: list[int] = np.concatenate(found).tolist()
+        return visible
+
+    def draw(self, open_items: Collection[int]) -> Drawing:
+        """Boxes and edges with exactly these scopes open.
+
+        Args:
+            open_items: scopes; those inside closed ones and leaves are of no consequence. The root is always open.
+        """
+        visible = self.visible_scopes(open_items)
+        w, h = self._widths.copy(), self._heights.copy()
+        placements = [self._arrange(item, w, h) for item in reversed(visible)][::-1]
+        return Assembly(self.scopes, self._hub, visible, placements, w, h).drawing()
+
+    def _arrange(self, item: int, w: Floats, h: Floats) -> Placement:
+        """Lay out the children of an open scope and set the scope's own size."""
+        children = self.scopes.children(item)
+        topology = self._topology(item, len(children))
+        sizes = (w[children], h[children])
+        key = (id(topology), sizes[0].tobytes(), sizes[1].tobytes())
+        placement = self._placements.get(key)
+        if placement is None:
+            placement = _turned(place(topology, sizes[1], sizes[0])) if self._sideways else place(topology, *sizes)
+            self._placements[key] = placement
+        w[item] = max(self._widths[item], placement.width + 2 * PADDING)
+        h[item] = placement.height + 2 * PADDING + TITLE_HEIGHT
+        return placement
+
+    def _topology(self, item: int, count: int) -> Topology:
+        topology = self._topology_of.get(item)
+        if topology is None:
+            first, last = self._edges.start[item], self._edges.start[item + 1]
+            source, target = self._edges.source[first:last], self._edges.target[first:last]
+            key = (count, source.tobytes(), target.tobytes())
+            topology = self._topologies.get(key)
+            if topology is None:
+                topology = self._topologies[key] = prepare(count, source, target)
+            self._topology_of[item] = topology
+        return topology
+
+
+def _turned(placement: Placement) -> Placement:
+    """The same with the flow to the right."""
+    return Placement(
+        placement.y,
+        placement.x,
+        placement.offsets,
+        placement.points[:, ::-1],
+        placement.height,
+        placement.width,
+    )
+
+
+def initial_open(scopes: Scopes, at_least: int = 20) -> frozenset[int]:
+    """Scopes to open for the first picture: the largest, then the next, until enough boxes show or all is open.
+
+    A scope with so many children that the picture could not be read stays closed as long as there is another one.
+    If only such scopes are left, the largest is opened all the same: Keras puts a whole network into one scope.
+
+    Args:
+        at_least: how many boxes to show, frames of open scopes not counted.
+    """
+    counts = np.bincount(scopes.parent[1:], minlength=len(scopes)).tolist()
+    opened = {ROOT}
+    shown = counts[ROOT]
+    closed: list[tuple[int, int]] = []
+    crowded: list[tuple[int, int]] = []
+    item = ROOT
+    while True:
+        children = scopes.children(item)
+        for child in children[scopes.is_scope[children]].tolist():
+            heappush(closed, (-int(scopes.size[child]), child))
+        while closed and shown + counts[closed[0][1]] > READABLE:
+            heappush(crowded, heappop(closed))
+        if shown >= at_least or not (closed or crowded):
+            return frozenset(opened)
+        item = heappop(closed or crowded)[1]
+        opened.add(item)
+        shown += counts[item] - 1

@@ -1,0 +1,378 @@
+"""TensorProto <-> numpy, and the small NodeDefs around it.
+
+A TensorProto may hold a few bytes and declare 16 GiB: nothing here allocates more than the file itself holds, except
+up to ``MATERIALISE_LIMIT`` elements.
+Source: tensorflow/core/framework/{tensor.proto,tensor.cc} (``Tensor::FromProto``), python/framework/tensor_util.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer import protos
+from graphviewer.errors import GraphViewerError
+from graphviewer.protos import DataType, dtype_name
+
+__all__ = [
+    "MATERIALISE_LIMIT",
+    "TensorError",
+    "const_node",
+    "decode_strings",
+    "describe_tensor",
+    "fits_numpy",
+    "listed_values",
+    "make_tensor",
+    "node_shape",
+    "numpy_dtype",
+    "read_varint",
+    "shape_list",
+    "tensor_value",
+]
+
+MATERIALISE_LIMIT = 50_000_000
+"""Elements that may be allocated for a tensor whose last value is repeated; one value alone is never materialised."""
+
+_MAX_RANK = 32  # of numpy 1; numpy 2 allows 64, TensorFlow 254
+_SHOWN = 8
+_SHOWN_TEXT = 60
+
+_DTYPES: Mapping[int, np.dtype[Any]] = MappingProxyType(
+    {
+        DataType.FLOAT: np.dtype("<f4"),
+        DataType.DOUBLE: np.dtype("<f8"),
+        DataType.INT32: np.dtype("<i4"),
+        DataType.UINT8: np.dtype("u1"),
+        DataType.INT16: np.dtype("<i2"),
+        DataType.INT8: np.dtype("i1"),
+        DataType.STRING: np.dtype(object),
+        DataType.COMPLEX64: np.dtype("<c8"),
+        DataType.INT64: np.dtype("<i8"),
+        DataType.BOOL: np.dtype("?"),
+        DataType.QINT8: np.dtype("i1"),
+        DataType.QUINT8: np.dtype("u1"),
+        DataType.QINT32: np.dtype("<i4"),
+        DataType.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
+        DataType.QINT16: np.dtype("<i2"),
+        DataType.QUINT16: np.dtype("<u2"),
+        DataType.UINT16: np.dtype("<u2"),
+        DataType.COMPLEX128: np.dtype("<c16"),
+        DataType.HALF: np.dtype("<f2"),
+        DataType.UINT32: np.dtype("<u4"),
+        DataType.UINT64: np.dtype("<u8"),
+        24: np.dtype(ml_dtypes.float8_e5m2),
+        25: np.dtype(ml_dtypes.float8_e4m3fn),
+        26: np.dtype(ml_dtypes.float8_e4m3fnuz),
+        27: np.dtype(ml_dtypes.float8_e4m3b11fnuz),
+        28: np.dtype(ml_dtypes.float8_e5m2fnuz),
+        29: np.dtype(ml_dtypes.int4),
+        30: np.dtype(ml_dtypes.uint4),
+        31: np.dtype(ml_dtypes.int2),
+        32: np.dtype(ml_dtypes.uint2),
+        33: np.dtype(ml_dtypes.float4_e2m1fn),
+    }
+)
+_FIELDS: Mapping[int, str] = MappingProxyType(
+    {
+        DataType.FLOAT: "float_val",
+        DataType.DOUBLE: "double_val",
+        DataType.STRING: "string_val",
+        DataType.COMPLEX64: "scomplex_val",
+        DataType.COMPLEX128: "dcomplex_val",
+        DataType.INT64: "int64_val",
+        DataType.BOOL: "bool_val",
+        DataType.HALF: "half_val",
+        DataType.BFLOAT16: "half_val",
+        DataType.UINT32: "uint32_val",
+        DataType.UINT64: "uint64_val",
+        **dict.fromkeys((24, 25, 26, 27, 28, 33), "float8_val"),
+    }
+)
+_OTHER_FIELD = "int_val"  # every other integer, quantised ones included
+_LISTED_ONLY = {
+    DataType.COMPLEX64,
+    DataType.COMPLEX128,
+    DataType.BOOL,
+    DataType.UINT16,
+    *range(29, 33),
+}  # as TensorFlow
+
+
+class TensorError(GraphViewerError):
+    """A TensorProto's shape, dtype and values do not fit together, or it has no values to show."""
+
+
+def numpy_dtype(dtype: int) -> np.dtype[Any]:
+    """The little-endian numpy dtype of a TensorFlow dtype, ref dtypes included; strings are objects (bytes).
+
+    Quantised dtypes give their plain integers: take the q from the node's attribute.
+
+    Raises:
+        TensorError: resource, variant and unknown dtypes have none.
+    """
+    found = _DTYPES.get(_base(dtype))
+    if found is None:
+        raise TensorError(f"A tensor of {dtype_name(dtype)} holds no values that can be shown.")
+    return found
+
+
+def shape_list(shape: Any) -> list[int] | None:
+    """Sizes of a TensorShapeProto, -1 where unknown; None for unknown rank."""
+    return None if shape.unknown_rank else [dim.size if dim.size >= 0 else -1 for dim in shape.dim]
+
+
+def node_shape(node: Any) -> list[int] | None:
+    """The ``shape`` attribute of a node, -1 where unknown; None when the rank is unknown or there is no such attribute.
+
+    Graphs older than producer 24 write ``[]`` in a Placeholder for unknown rank too; the node alone cannot tell.
+    """
+    if "shape" not in node.attr or not node.attr["shape"].HasField("shape"):
+        return None
+    return shape_list(node.attr["shape"].shape)
+
+
+def tensor_value(proto: Any) -> NDArray[Any]:
+    """The values of a TensorProto as TensorFlow reads them, in its shape.
+
+    The last listed value fills what is missing, zero where none is listed, surplus values are ignored. One repeated
+    value is a read-only broadcast view, so that 16 GiB of it cost nothing: do not call ``tobytes`` on the result
+    without a look at its size.
+
+    Raises:
+        TensorError: unknown shape, wrong number of bytes, a dtype without values, or too large to fill.
+    """
+    dtype, shape = numpy_dtype(proto.dtype), _static_shape(proto)
+    count = math.prod(shape)
+    if proto.tensor_content:
+        return _content(proto, dtype, count).reshape(shape)
+    values = listed_values(proto, dtype)[:count]
+    if len(values) == count:
+        return values.reshape(shape)
+    if len(values) < 2:
+        fill = values[0] if len(values) else _zero(dtype)
+        return np.broadcast_to(np.array(fill, dtype), shape)
+    if count > MATERIALISE_LIMIT:
+        raise TensorError(f"The tensor lists {len(values)} values for {count:,} elements; that is too large to fill.")
+    whole = np.empty(count, dtype)
+    whole[: len(values)] = values
+    whole[len(values) :] = values[-1]
+    return whole.reshape(shape)
+
+
+def fits_numpy(shape: Sequence[int]) -> bool:
+    """numpy can hold, or broadcast to, such a shape; ``[0, 1 << 62]`` it cannot."""
+    return len(shape) <= _MAX_RANK and math.prod(size or 1 for size in shape) < 1 << 58
+
+
+def _zero(dtype: np.dtype[Any]) -> Any:
+    return b"" if dtype.hasobject else 0
+
+
+def _static_shape(proto: Any) -> tuple[int, ...]:
+    """The shape, if numpy can hold it."""
+    shape = shape_list(proto.tensor_shape)
+    if shape is None or -1 in shape:
+        raise TensorError("The tensor has no known shape.")
+    if not fits_numpy(shape):
+        raise TensorError(f"The tensor's shape {_shape_text(shape)} is too large.")
+    return tuple(shape)
+
+
+def _content(proto: Any, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    """``tensor_content`` as a flat array that shares its bytes."""
+    content = proto.tensor_content
+    if dtype.hasobject:
+        return decode_strings(content, count)
+    if len(content) != count * dtype.itemsize:
+        raise TensorError(
+            f"tensor_content has {len(content):,} bytes, but {dtype_name(proto.dtype)} "
+            f"{_shape_text(shape_list(proto.tensor_shape))} needs {count * dtype.itemsize:,}.",
+            "The file is damaged, or was cut when it was written.",
+        )
+    return np.frombuffer(content, dtype)
+
+
+def decode_strings(content: bytes, count: int) -> NDArray[Any]:
+    """Strings packed as ``count`` varint lengths followed by the bytes of all (``port::DecodeStringList``).
+
+    Raises:
+        TensorError: the lengths do not add up to the bytes given.
+    """
+    at, lengths = 0, []
+    for _ in range(min(count, len(content) + 1)):
+        length, at = read_varint(content, at)
+        lengths.append(length)
+    if len(lengths) != count or at + sum(lengths) != len(content):
+        raise TensorError(f"The packed strings do not fit their {len(content):,} bytes.", "The file is damaged.")
+    values = np.empty(count, object)
+    for number, length in enumerate(lengths):
+        values[number] = content[at : at + length]
+        at += length
+    return values
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """A protobuf varint at ``at`` and the position after it.
+
+    Raises:
+        TensorError: it runs over the end, or over 64 bits.
+    """
+    value = shift = 0
+    while at < len(data) and shift < 64:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    raise TensorError("A number in the file runs over its end.", "The file is damaged.")
+
+
+def listed_values(proto: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The values in the typed field of a TensorProto, flat, as many as there are.
+
+    Narrow integers wrap, as in TensorFlow's casts.
+    """
+    field = _FIELDS.get(_base(proto.dtype), _OTHER_FIELD)
+    listed = getattr(proto, field)
+    if field == "float8_val":
+        return np.frombuffer(listed, dtype)
+    if field == "string_val":
+        strings = np.empty(len(listed), object)
+        strings[:] = list(listed)
+        return strings
+    values = np.array(listed)
+    if field == "half_val":
+        return values.astype("<u2").view(dtype)
+    if field in ("scomplex_val", "dcomplex_val"):
+        return values[: len(values) // 2 * 2].astype(f"<f{dtype.itemsize // 2}").view(dtype)
+    return values.astype(dtype)
+
+
+def _base(dtype: int) -> int:
+    return dtype - 100 if dtype > 100 else dtype
+
+
+def make_tensor(values: NDArray[Any] | bytes, dtype: int, shape: Sequence[int] | None = None) -> Any:
+    """A TensorProto, encoded as TensorFlow's ``make_tensor_proto`` does: one value listed, more as raw bytes.
+
+    An array that repeats one value (all strides zero) is written as that one value.
+
+    Args:
+        values: an array (cast to ``dtype``), or its little-endian bytes in C order; strings as bytes or str objects.
+        dtype: TensorFlow's number, kept as it is (quantised dtypes).
+        shape: needed with bytes; by default the array's.
+
+    Raises:
+        TensorError: the number of values does not fit the shape.
+    """
+    raw = values if isinstance(values, bytes) else None
+    kind = numpy_dtype(dtype)
+    array = _from_bytes(raw, kind) if raw is not None else np.asarray(values)
+    sizes = [int(size) for size in (array.shape if shape is None else shape)]
+    if math.prod(sizes) != array.size or min(sizes, default=0) < 0:
+        raise TensorError(f"{array.size:,} values of {dtype_name(dtype)} do not fit the shape {_shape_text(sizes)}.")
+    proto = protos.TensorProto(dtype=dtype)
+    proto.tensor_shape.SetInParent()
+    for size in sizes:
+        proto.tensor_shape.dim.add(size=size)
+    if array.size > 1 and not any(array.strides):
+        array = array[(slice(1),) * array.ndim]
+    array = array.astype(kind, copy=False)
+    if array.size < 2 or kind.hasobject or _base(dtype) in _LISTED_ONLY:
+        _list_values(proto, array.reshape(-1))
+    else:
+        proto.tensor_content = array.tobytes() if raw is None else raw
+    return proto
+
+
+def _from_bytes(raw: bytes, kind: np.dtype[Any]) -> NDArray[Any]:
+    if kind.hasobject or len(raw) % kind.itemsize:
+        raise TensorError(f"{len(raw):,} bytes are no whole number of {kind} values.")
+    return np.frombuffer(raw, kind)
+
+
+def _list_values(proto: Any, values: NDArray[Any]) -> None:
+    """Write flat values to the typed field."""
+    field = _FIELDS.get(_base(proto.dtype), _OTHER_FIELD)
+    if field == "float8_val":
+        proto.float8_val = values.tobytes()
+    elif field == "string_val":
+        proto.string_val.extend(value if isinstance(value, bytes) else str(value).encode() for value in values)
+    elif field == "half_val":
+        proto.half_val.extend(values.view("<u2").tolist())
+    elif field in ("scomplex_val", "dcomplex_val"):
+        getattr(proto, field).extend(values.view(f"<f{values.itemsize // 2}").tolist())
+    else:
+        getattr(proto, field).extend(values.tolist())
+
+
+def const_node(
+    name: str,
+    dtype: int,
+    *,
+    shape: Sequence[int] | None = None,
+    raw: bytes | None = None,
+    values: NDArray[Any] | None = None,
+) -> Any:
+    """A Const NodeDef from ``raw`` bytes and their shape, or from ``values``; see ``make_tensor``."""
+    node = protos.NodeDef(name=name, op="Const")
+    node.attr["dtype"].type = dtype
+    given = raw if raw is not None else np.asarray(values)
+    node.attr["value"].tensor.CopyFrom(make_tensor(given, dtype, shape))
+    return node
+
+
+def describe_tensor(proto: Any) -> str:
+    """One short line about a TensorProto: dtype, shape and values; never raises, never allocates a splat."""
+    head = f"{dtype_name(proto.dtype)} {_shape_text(shape_list(proto.tensor_shape))}"
+    if _base(proto.dtype) in (DataType.RESOURCE, DataType.VARIANT):
+        return f"{head}: no values to show"
+    try:
+        values = tensor_value(proto)
+    except TensorError as error:
+        return f"{head}: {error.message}"
+    return f"{head}: {_values_text(values)}"
+
+
+def _values_text(values: NDArray[Any]) -> str:
+    if values.size == 0:
+        return "no values"
+    if values.size > 1 and not any(values.strides):
+        return f"{_value_text(values[(0,) * values.ndim])} repeated"
+    shown = ", ".join(_value_text(value) for value in values.reshape(-1)[:_SHOWN])
+    if values.size <= _SHOWN:
+        return shown
+    return f"{shown}, … ({values.size:,} values{_range_text(values)})"
+
+
+def _range_text(values: NDArray[Any]) -> str:
+    """`` from 0 to 5``, or nothing where order means nothing."""
+    if values.dtype.hasobject or values.dtype.kind in "bc":
+        return ""
+    finite = values[np.isfinite(values)]
+    odd = values.size - finite.size
+    text = f" from {_value_text(finite.min())} to {_value_text(finite.max())}" if finite.size else ""
+    return text + (f", {odd:,} not finite" if odd else "")
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        text = value[: _SHOWN_TEXT + 1].decode("utf-8", "backslashreplace")
+        return repr(text[:_SHOWN_TEXT]) + ("…" if len(value) > _SHOWN_TEXT else "")
+    if isinstance(value, (bool, int, np.bool_, np.integer)):
+        return str(value)
+    return f"{complex(value):.6g}" if isinstance(value, np.complexfloating) else f"{float(value):.6g}"
+
+
+def _shape_text(shape: Sequence[int] | None) -> str:
+    if shape is None:
+        return "of unknown rank"
+    sizes = ", ".join("?" if size < 0 else str(size) for size in shape[:_MAX_RANK])
+    return f"[{sizes}{', …' if len(shape) > _MAX_RANK else ''}]"

@@ -1,0 +1,1 @@
+"""Document -> document: one file per operation; see ``registry``."""

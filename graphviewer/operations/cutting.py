@@ -1,0 +1,164 @@
+"""Chosen inputs become placeholders."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from graphviewer import protos
+from graphviewer.analysis.ops import VARIABLE_OPS, is_pipeline_op, op_mask
+from graphviewer.errors import OperationError
+from graphviewer.model.document import Document
+from graphviewer.model.graph import Mask
+from graphviewer.model.names import Endpoint
+from graphviewer.model.provenance import Origin
+from graphviewer.model.tensors import node_shape
+from graphviewer.operations.selection import ALL_PORTS, Selection, join, select
+from graphviewer.operations.tensor_types import Shape, output_dtype, output_dtypes, output_shape
+from graphviewer.protos import DataType, dtype_name
+
+_FED_ALREADY = frozenset({"Placeholder", "PlaceholderV2"})
+
+
+def cuts_of(document: Document, inputs: Sequence[Endpoint]) -> dict[int, frozenset[int]]:
+    """Cuts at ``inputs``: a node named without a port, or by port 0 alone, is cut whole.
+
+    Placeholders need no cut: nothing is behind them.
+    """
+    graph = document.graph
+    ports: dict[int, set[int]] = {}
+    for name, port in inputs:
+        number = graph.index[name]
+        if graph.ops[number] not in _FED_ALREADY:
+            ports.setdefault(number, set()).add(port)
+    return {number: ALL_PORTS if found == {0} else frozenset(found) for number, found in ports.items()}
+
+
+def select_fed(
+    document: Document,
+    outputs: Sequence[Endpoint],
+    inputs: Sequence[Endpoint],
+    *,
+    drop: Mask | None = None,
+    colocated: bool = False,
+) -> Selection:
+    """The nodes that ``outputs`` need when ``inputs`` are fed, with a placeholder for every tensor that is read.
+
+    Raises:
+        OperationError: damage in the way, or an input whose dtype nothing tells.
+    """
+    selection = select(document, outputs, cuts=cuts_of(document, inputs), drop=drop, colocated=colocated)
+    return replace(selection, placeholders=_placeholders(selection))
+
+
+def _placeholders(selection: Selection) -> dict[tuple[int, int], Any]:
+    graph = selection.graph
+    found: dict[tuple[int, int], Any] = {}
+    taken = set(graph.names)
+    for number, ports in sorted(selection.fed.items()):
+        for port in sorted(ports):
+            name = graph.names[number]
+            if selection.mask[number] or (port and len(ports) > 1):
+                name = unique(f"{name}_{port}", taken)
+            found[number, port] = placeholder(selection.document, number, port, name)
+    return found
+
+
+def unique(name: str, taken: set[str]) -> str:
+    """``name``, or ``name_1`` ... when it is taken; the answer is taken from now on."""
+    free, count = name, 0
+    while free in taken:
+        count += 1
+        free = f"{name}_{count}"
+    taken.add(free)
+    return free
+
+
+def placeholder(document: Document, number: int, port: int, name: str) -> Any:
+    """A Placeholder NodeDef with the dtype and shape of one output, as far as they are known.
+
+    A variable is fed by value.
+
+    Raises:
+        OperationError: no such output, or a kind of tensor that cannot be fed.
+    """
+    node = document.node(number)
+    if node.op in VARIABLE_OPS:
+        dtype, shape = node.attr["dtype"].type, node_shape(node)
+    else:
+        known = output_dtypes(document, number)
+        if known is not None and port >= len(known):
+            outputs = f"{len(known)} output{'s' if len(known) != 1 else ''}"
+            raise OperationError(f"'{node.name}' ({node.op}) has {outputs}; there is no '{node.name}:{port}' to feed.")
+        dtype, shape = output_dtype(document, number, port) or 0, output_shape(document, number, port)
+    _require_feedable(node, port, dtype)
+    made = protos.NodeDef(name=name, op="Placeholder")
+    made.attr["dtype"].type = dtype
+    _set_shape(made.attr["shape"].shape, shape)
+    return made
+
+
+def _require_feedable(node: Any, port: int, dtype: int) -> None:
+    tensor = Endpoint(node.name, port)
+    if not dtype:
+        raise OperationError(f"The dtype of '{tensor}' ({node.op}) is not known.", "Cut at a node that reads it.")
+    if dtype in (DataType.RESOURCE, DataType.VARIANT):
+        raise OperationError(f"'{tensor}' is a {dtype_name(dtype)} and cannot be fed.", "Cut at a node that reads it.")
+
+
+def _set_shape(proto: Any, shape: Shape) -> None:
+    proto.SetInParent()
+    if shape is None:
+        proto.unknown_rank = True
+        return
+    for size in shape:
+        proto.dim.add(size=size)
+
+
+def placeholder_origins(selection: Selection) -> dict[str, Origin]:
+    """Where the placeholders came from."""
+    graph = selection.graph
+    origins: dict[str, Origin] = {}
+    if not selection.placeholders:
+        return origins
+    pipeline = op_mask(graph, is_pipeline_op)
+    for (number, port), made in selection.placeholders.items():
+        name = graph.names[number]
+        fed_by_pipeline = bool((graph.ancestors([number]) & pipeline).any())
+        rule = "pipeline -> placeholder" if fed_by_pipeline else "input -> placeholder"
+        if made.name == name:
+            origins[made.name] = Origin(name, rule, f"'{name}' ({graph.ops[number]}) is an input: it is fed now")
+        else:
+            origins[made.name] = Origin(None, rule, f"stands for output {port} of '{name}', which is fed now")
+    return origins
+
+
+def unused_inputs(selection: Selection, inputs: Sequence[Endpoint]) -> list[str]:
+    """Warnings for chosen inputs that the outputs do not depend on."""
+    graph = selection.graph
+    unused = [
+        endpoint
+        for endpoint in inputs
+        if not selection.mask[graph.index[endpoint.node]] and graph.index[endpoint.node] not in selection.fed
+    ]
+    names = join(selection.outputs)
+    return [f"{names} do{'es' if len(selection.outputs) == 1 else ''} not depend on the input '{one}'." for one in unused]
+
+
+def fed_names(selection: Selection, inputs: Sequence[Endpoint]) -> tuple[str, ...]:
+    """What a run of the result feeds: the placeholders that were made, and chosen ones that stayed."""
+    graph = selection.graph
+    made = [node.name for _, node in sorted(selection.placeholders.items(), key=lambda item: item[0])]
+    stayed = [name for name, _ in inputs if graph.ops[graph.index[name]] in _FED_ALREADY and name in selection.names]
+    return tuple(dict.fromkeys([*made, *stayed]))
+
+
+def output_names(selection: Selection, outputs: Collection[Endpoint]) -> tuple[str, ...]:
+    """The outputs under the names that they have in the result; one that is fed itself is its placeholder."""
+    index = selection.graph.index
+    found = []
+    for output in outputs:
+        fed = selection.placeholders.get((index[output.node], output.port))
+        found.append(fed.name if fed is not None else str(output))
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Freezing: variables become constants, and everything that handled them follows."""

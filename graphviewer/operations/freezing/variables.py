@@ -1,0 +1,216 @@
+"""The values of variables: checked against the graph all at once, before anything is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer.analysis.variable_keys import Slice, Source, likely_prefix, variable_sources
+from graphviewer.errors import OperationError
+from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, open_checkpoint
+from graphviewer.model.document import Document
+from graphviewer.model.names import nearest
+from graphviewer.model.tensors import TensorError, const_node, node_shape, numpy_dtype
+from graphviewer.protos import DataType, dtype_name
+
+_LISTED = 200
+_STRING_SIZE = 16
+TWO_GIB = 2**31
+
+
+class Checkpoint(Protocol):
+    """What freezing asks of a checkpoint."""
+
+    def keys(self) -> list[str]: ...
+
+    def shape(self, key: str) -> list[int]: ...
+
+    def dtype(self, key: str) -> int: ...
+
+    def read(self, key: str, slice: Slice | None = None) -> NDArray[Any]: ...  # noqa: A002
+
+    def raw(self, key: str) -> bytes | None: ...
+
+
+@dataclass(frozen=True)
+class Constant:
+    """What a variable becomes.
+
+    Attributes:
+        name: of the variable and of the constant.
+        dtype, shape: as the checkpoint has them, which the graph agrees with.
+        source: where the value lies.
+    """
+
+    name: str
+    dtype: int
+    shape: tuple[int, ...]
+    source: Source
+
+    @property
+    def size(self) -> int:
+        """Bytes of the value, about (strings)."""
+        width = _STRING_SIZE if self.dtype == DataType.STRING else numpy_dtype(self.dtype).itemsize
+        return width * int(np.prod(self.shape, dtype=np.int64))
+
+    def node(self, checkpoint: Checkpoint) -> Any:
+        """The Const node, its value read from the checkpoint now."""
+        if self.source.slice is None:
+            raw = checkpoint.raw(self.source.key)
+            if raw is not None:
+                return const_node(self.name, self.dtype, raw=raw, shape=self.shape)
+        values = checkpoint.read(self.source.key, self.source.slice)
+        return const_node(self.name, self.dtype, values=values, shape=self.shape)
+
+
+def opened(document: Document, given: Any) -> Checkpoint | None:
+    """The checkpoint to read: a path, an open one, or by default the one that belongs to the document."""
+    chosen = given if given is not None else document.checkpoint
+    return open_checkpoint(Path(chosen)) if isinstance(chosen, (str, Path)) else chosen
+
+
+def constants(
+    document: Document, variables: Sequence[int], checkpoint: Checkpoint | None, *, saver: str = "", rename: str = ""
+) -> dict[int, Constant]:
+    """What each variable becomes, by node number; nothing is read yet but the checkpoint's index.
+
+    Args:
+        document: where the variables are.
+        variables: node numbers of those that the outputs need.
+        checkpoint: where the values are.
+        saver: see ``variable_sources``.
+        rename: ``old=new``: keys that begin with scope ``old`` are looked for under ``new``.
+
+    Raises:
+        OperationError: values are missing, or of another shape or dtype: all of them, in one message.
+    """
+    if not variables:
+        return {}
+    names = {number: document.graph.names[number] for number in variables}
+    if checkpoint is None:
+        raise OperationError(
+            f"The outputs need {_count(len(variables))}, and there is no checkpoint to take values from.",
+            "Give one with --checkpoint.",
+        )
+    keys = set(checkpoint.keys())
+    sources = variable_sources(document, checkpoint, wanted=variables, saver=saver)
+    sources = _renamed(sources, names, keys, rename)
+    missing = [number for number in variables if number not in sources or sources[number].key not in keys]
+    if missing:
+        raise _missing(document, missing, sources, checkpoint)
+    found = {number: _constant(document.node(number), sources[number], checkpoint) for number in variables}
+    _require_fit(document, found)
+    return found
+
+
+def _renamed(sources: Mapping[int, Source], names: Mapping[int, str], keys: set[str], rename: str) -> dict[int, Source]:
+    """Sources with keys moved to another scope, where the checkpoint has such a key."""
+    if not rename:
+        return dict(sources)
+    old, equals, new = rename.partition("=")
+    if not equals:
+        raise OperationError(f"'{rename}' does not rename a scope.", "Write it as old=new, for example net=tower_0.")
+    found = dict(sources)
+    for number, name in names.items():
+        source = sources.get(number, Source(name, None, "key of its name"))
+        end = source.key.removeprefix(old).lstrip("/") if source.key.startswith(old) else ""
+        moved = "/".join(part for part in (new, end) if part)
+        if end and moved in keys:
+            found[number] = source._replace(key=moved, told_by=f"{source.told_by}, renamed {rename}")
+    return found
+
+
+def _constant(node: Any, source: Source, checkpoint: Checkpoint) -> Constant:
+    shape = [length for _, length in source.slice] if source.slice is not None else checkpoint.shape(source.key)
+    return Constant(node.name, checkpoint.dtype(source.key), tuple(shape), source)
+
+
+def _require_fit(document: Document, found: Mapping[int, Constant]) -> None:
+    rows = []
+    for number, constant in found.items():
+        node = document.node(number)
+        dtype, shape = node.attr["dtype"].type, node_shape(node)
+        if dtype != constant.dtype or not _fits(shape, constant.shape):
+            graph = f"{dtype_name(dtype)} {_shape_text(shape)}"
+            held = f"{dtype_name(constant.dtype)} {_shape_text(constant.shape)}"
+            rows.append((constant.name, graph, f"{held} (key '{constant.source.key}')"))
+    if rows:
+        table = _table([("variable", "in the graph", "in the checkpoint"), *rows])
+        raise OperationError(
+            f"{_count(len(rows))} differ{'s' if len(rows) == 1 else ''} between graph and checkpoint:\n{table}",
+            "The checkpoint belongs to another version of the network: choose one of the same training.",
+        )
+    unreadable = [constant.name for constant in found.values() if not _has_values(constant.dtype)]
+    if unreadable:
+        raise OperationError(f"'{unreadable[0]}' is of a dtype whose values cannot be written to a graph.")
+
+
+def _has_values(dtype: int) -> bool:
+    try:
+        numpy_dtype(dtype)
+    except TensorError:
+        return False
+    return True
+
+
+def _fits(graph: Sequence[int] | None, checkpoint: Sequence[int]) -> bool:
+    """The shape in the graph may leave sizes open."""
+    if graph is None:
+        return True
+    return len(graph) == len(checkpoint) and all(a in (-1, b) for a, b in zip(graph, checkpoint, strict=True))
+
+
+def _missing(
+    document: Document, missing: Sequence[int], sources: Mapping[int, Source], checkpoint: Checkpoint
+) -> OperationError:
+    """The error that lists variables without a value, each with the nearest keys."""
+    graph = document.graph
+    keys = checkpoint.keys()
+    rows = [("variable", "looked for", "nearest keys")]
+    for number in missing[:_LISTED]:
+        source = sources.get(number)
+        wanted = source.key if source is not None else graph.names[number]
+        rows.append((graph.names[number], wanted, ", ".join(nearest(wanted, keys)) or "none"))
+    more = f"\n... and {len(missing) - _LISTED:,} more" if len(missing) > _LISTED else ""
+    return OperationError(
+        f"{_count(len(missing))} that the outputs need {'have' if len(missing) > 1 else 'has'} no value in the "
+        f"checkpoint:\n{_table(rows)}{more}",
+        _missing_hint({graph.names[number]: node_shape(document.node(number)) for number in missing}, checkpoint),
+    )
+
+
+def _missing_hint(shapes: Mapping[str, Sequence[int] | None], checkpoint: Checkpoint) -> str:
+    if OBJECT_GRAPH_KEY in checkpoint.keys():  # noqa: SIM118 - not a mapping
+        return (
+            "The checkpoint is object-based (tf.train.Checkpoint, Keras), and this graph does not say which object "
+            "is which variable: export a SavedModel, or save by name with tf.compat.v1.train.Saver."
+        )
+    change = likely_prefix(shapes, checkpoint)
+    if change is not None and change.votes > 1:
+        old, new = change.old, change.new
+        return f"{change.votes:,} of {len(shapes):,} would fit with --rename {old}={new}; check that this is meant."
+    return "Is it the checkpoint of this graph? The variables verb compares the two."
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  " + "  ".join([*cells, row[-1]]))
+    return "\n".join(lines)
+
+
+def _count(number: int) -> str:
+    return f"{number:,} variable{'s' if number != 1 else ''}"
+
+
+def _shape_text(shape: Sequence[int] | None) -> str:
+    if shape is None:
+        return "of any shape"
+    return "[" + ", ".join("?" if size < 0 else str(size) for size in shape) + "]"

@@ -1,0 +1,202 @@
+"""Which operations exist: one module of this package per operation, found by looking.
+
+An operation is added by dropping a module here that declares one ``@operation``; menus, forms, shell verbs and their
+help follow from the declaration. The module's docstring is the operation's help.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from graphviewer.errors import OperationError
+from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint, resolve_all
+from graphviewer.model.progress import Progress, silent
+from graphviewer.model.provenance import Provenance
+
+Kind = Literal["endpoints", "checkpoint", "flag", "text"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One thing that the user chooses; a form field, and an option of the shell verb.
+
+    Attributes:
+        name: keyword of the operation's function, ``allow_training_mode``; the shell writes it with dashes.
+        kind: ``endpoints`` (node or tensor names), ``checkpoint`` (a path), ``flag`` or ``text``.
+        required: the operation makes no sense without it.
+    """
+
+    name: str
+    label: str
+    doc: str
+    kind: Kind
+    default: Any = None
+    required: bool = False
+
+
+OUTPUTS = Parameter("outputs", "Outputs", "Tensors that the result must compute.", "endpoints", (), required=True)
+INPUTS = Parameter("inputs", "Inputs", "Tensors that will be fed; they become placeholders.", "endpoints", ())
+CHECKPOINT = Parameter("checkpoint", "Checkpoint", "Values of the variables; by default the one beside it.", "checkpoint")
+
+
+class Rewrite(NamedTuple):
+    """A node that an operation made into something else, and why."""
+
+    node: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an operation gives back.
+
+    Attributes:
+        document: the new, unsaved document.
+        provenance: where each of its nodes came from, and why the others went away.
+        warnings: sentences for the user.
+        rewrites: every node whose op or inputs were changed on purpose.
+        frozen: variables that became constants.
+        outputs, inputs: names of the result's own outputs and fed nodes, ready for a run.
+    """
+
+    document: Document
+    provenance: Provenance
+    warnings: tuple[str, ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
+    frozen: int = 0
+    outputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A declared operation; call ``run``.
+
+    Attributes:
+        id: the word that scripts see.
+        label: the words that people see.
+        doc: help text, the docstring of the module.
+        parameters: what the user chooses.
+        function: the work itself; takes the document, then the parameters by keyword, and ``progress``.
+    """
+
+    id: str
+    label: str
+    doc: str
+    parameters: tuple[Parameter, ...]
+    function: Callable[..., Result]
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The declared parameter of that name."""
+        return next((known for known in self.parameters if known.name == name), None)
+
+    def run(
+        self,
+        document: Document,
+        *,
+        outputs: Sequence[Endpoint | str] = (),
+        inputs: Sequence[Endpoint | str] = (),
+        checkpoint: Any = None,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> Result:
+        """Check the request, resolve names, do the work.
+
+        Args:
+            document: stays as it is.
+            outputs, inputs: endpoints, or names as people type them. Without outputs, an operation that needs them
+                takes the best suggestion and says so in a warning.
+            checkpoint: a path; ignored by operations that read none, so that one form serves all.
+            progress: told how far the work is; what it raises ends the work.
+            options: the operation's other parameters by name.
+
+        Raises:
+            OperationError: an unknown or missing parameter, or the operation cannot give a right result.
+            UnknownNameError: a name that means no node.
+        """
+        index = document.graph.index
+        given = {
+            "outputs": tuple(_endpoints(outputs, index)),
+            "inputs": tuple(_endpoints(inputs, index)),
+            "checkpoint": checkpoint,
+        }
+        warning = ""
+        if self._needs_outputs() and not given["outputs"]:
+            given["outputs"], warning = _suggested_output(document)
+        result = self.function(document, **self._arguments(given, options), progress=progress)
+        plain = {name: value for name, value in options.items() if isinstance(value, (bool, int, float, str))}
+        texts = {name: [str(endpoint) for endpoint in given[name]] for name in ("outputs", "inputs")}
+        provenance = replace(result.provenance, operation=self.id, parameters={**texts, **plain})
+        warnings = ((warning,) if warning else ()) + result.warnings
+        return replace(result, provenance=provenance, warnings=warnings)
+
+    def _needs_outputs(self) -> bool:
+        known = self.parameter("outputs")
+        return known is not None and known.required
+
+    def _arguments(self, given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments of the function."""
+        names = {known.name for known in self.parameters}
+        if given["inputs"] and "inputs" not in names:
+            raise OperationError(f"'{self.id}' takes no inputs.", "Use cut-inputs, extract or freeze.")
+        unknown = sorted(set(options) - names)
+        if unknown:
+            known = ", ".join(sorted(names))
+            raise OperationError(f"'{self.id}' has no parameter '{unknown[0]}'.", f"It has: {known}.")
+        return {name: value for name, value in given.items() if name in names} | dict(options)
+
+
+def _endpoints(given: Sequence[Endpoint | str], index: Mapping[str, int]) -> Iterator[Endpoint]:
+    """Endpoints of a mixed list, doubles dropped."""
+    seen = set()
+    for one in given:
+        for endpoint in [one] if isinstance(one, Endpoint) else resolve_all([one], index):
+            if endpoint.node not in index:
+                raise OperationError(f"There is no node '{endpoint.node}'.", "It may be gone since it was chosen.")
+            if endpoint not in seen:
+                seen.add(endpoint)
+                yield endpoint
+
+
+def _suggested_output(document: Document) -> tuple[tuple[Endpoint, ...], str]:
+    """The best output that the analysis finds, and the sentence that says it was chosen."""
+    from graphviewer.analysis.endpoints import suggest_outputs
+
+    best = next(iter(suggest_outputs(document, limit=1)), None)
+    if best is None:
+        raise OperationError("No output was named, and none suggests itself.", "Name one with --output.")
+    endpoint = resolve_all([best.name], document.graph.index)
+    return tuple(endpoint), f"No output was named; '{best.name}' was taken: {best.reason}."
+
+
+def operation(*, id: str, label: str, parameters: Sequence[Parameter]) -> Callable[[Callable[..., Result]], Operation]:  # noqa: A002
+    """Declare the decorated function as an operation; its module's docstring is the help."""
+
+    def declare(function: Callable[..., Result]) -> Operation:
+        doc = import_module(function.__module__).__doc__ or ""
+        return Operation(id, label, doc.strip(), tuple(parameters), function)
+
+    return declare
+
+
+@cache
+def operations() -> Mapping[str, Operation]:
+    """Every operation by id, in order of module name."""
+    found: dict[str, Operation] = {}
+    for info in sorted(pkgutil.iter_modules([str(Path(__file__).parent)])):
+        if info.ispkg:
+            continue
+        module = import_module(f"{__package__}.{info.name}")
+        for declared in vars(module).values():
+            if isinstance(declared, Operation):
+                found[declared.id] = declared
+    return MappingProxyType(found)

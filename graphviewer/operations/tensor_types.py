@@ -1,0 +1,196 @@
+"""What a tensor of a graph is: dtype and shape, as far as nodes tell without running shape inference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphviewer import protos
+from graphviewer.analysis.ops import arguments, is_pipeline_op
+from graphviewer.model.document import Document
+from graphviewer.model.names import CONTROL_PORT
+from graphviewer.model.tensors import TensorError, node_shape, shape_list, tensor_value
+
+Shape = list[int] | None
+"""Sizes, -1 where unknown; None for unknown rank."""
+
+_SAME_SHAPE = frozenset(
+    "Identity StopGradient PreventGradient CheckNumerics Snapshot Cast Enter Exit NextIteration Switch RefIdentity Relu Relu6 "
+    "Elu Selu Sigmoid Tanh Softmax LogSoftmax Neg Abs Square Sqrt Rsqrt Exp Log Floor Ceil Round Rint Sign ZerosLike OnesLike "
+    "BiasAdd AdjustContrastv2 AdjustHue AdjustSaturation RandomShuffle Print LogicalNot".split()
+)
+"""Ops whose first output has the shape of their first input."""
+
+_ELEMENTWISE = frozenset("Add AddV2 Sub Mul RealDiv Div Maximum Minimum Pow FloorDiv FloorMod SquaredDifference".split())
+"""Ops that broadcast two inputs."""
+
+_LOOK_BACK = 64
+"""How many nodes to look through for a shape."""
+
+
+def output_dtypes(document: Document, number: int) -> list[int] | None:
+    """dtype numbers of a node's outputs, list outputs spread out; None for an op that nothing describes."""
+    node = document.node(number)
+    function = document.functions.get(node.op)
+    definition = protos.op_def(node.op) if function is None else function.signature
+    if definition is None:
+        return None
+    found: list[int] = []
+    for argument in definition.output_arg:
+        if argument.type_list_attr:
+            found += list(node.attr[argument.type_list_attr].list.type) if argument.type_list_attr in node.attr else []
+            continue
+        dtype = argument.type or (node.attr[argument.type_attr].type if argument.type_attr in node.attr else 0)
+        count = node.attr[argument.number_attr].i if argument.number_attr in node.attr else 1
+        found += [dtype] * max(0, min(count, 100_000))
+    return found
+
+
+def output_dtype(document: Document, number: int, port: int) -> int | None:
+    """dtype number of one output: from the op's definition, else from what reads it; None when neither tells."""
+    known = output_dtypes(document, number)
+    if known is not None:
+        return known[port] if port < len(known) and known[port] else None
+    graph = document.graph
+    for edge in graph.edges_out_of(number).tolist():
+        if graph.port[edge] != port:
+            continue
+        read = arguments(document.node(int(graph.dst[edge])))
+        slot = int(graph.slot[edge])
+        if read is not None and slot < len(read) and read[slot].dtype:
+            return read[slot].dtype
+    return None
+
+
+def output_shape(document: Document, number: int, port: int) -> Shape:
+    """Shape of one output, from attributes and from what is known of a few ops, looking back through plain ops.
+
+    The first size of what a batched pipeline gives is -1: whoever feeds a graph chooses the batch.
+    """
+    seen: set[tuple[int, int]] = set()
+    while (number, port) not in seen and len(seen) < _LOOK_BACK:
+        seen.add((number, port))
+        node = document.node(number)
+        shape, known = _own_shape(document, number, port)
+        if known:
+            return _any_batch(document, number, shape)
+        source = _same_shape_input(document, number, node)
+        if source is None:
+            return None
+        number, port = source
+    return None
+
+
+def _same_shape_input(document: Document, number: int, node: Any) -> tuple[int, int] | None:
+    """The tensor that has the same shape as the node's output: (node, port)."""
+    inputs = _data_inputs(document, number)
+    if node.op in _SAME_SHAPE and inputs:
+        return inputs[0]
+    if node.op in _ELEMENTWISE and len(inputs) == 2:
+        plain = [source for source in inputs if document.graph.ops[source[0]] != "Const" or not _is_scalar(document, source[0])]
+        return plain[0] if len(plain) == 1 else None
+    return None
+
+
+def _is_scalar(document: Document, number: int) -> bool:
+    return not document.node(number).attr["value"].tensor.tensor_shape.dim
+
+
+def _data_inputs(document: Document, number: int) -> list[tuple[int, int]]:
+    graph = document.graph
+    edges = [edge for edge in graph.edges_into(number).tolist() if graph.port[edge] != CONTROL_PORT]
+    return [(int(graph.src[edge]), int(graph.port[edge])) for edge in edges]
+
+
+def _own_shape(document: Document, number: int, port: int) -> tuple[Shape, bool]:
+    """Shape that a node itself tells, and whether it does."""
+    node = document.node(number)
+    for attribute in ("_output_shapes", "output_shapes"):
+        if attribute in node.attr and port < len(node.attr[attribute].list.shape):
+            return shape_list(node.attr[attribute].list.shape[port]), True
+    rule = _SHAPE_RULES.get(node.op)
+    if rule is not None:
+        return rule(document, number, port), True
+    if "shape" in node.attr and node.attr["shape"].HasField("shape") and port == 0:
+        return node_shape(node), True
+    return None, False
+
+
+def _const_shape(document: Document, number: int, port: int) -> Shape:
+    return shape_list(document.node(number).attr["value"].tensor.tensor_shape)
+
+
+def _reshape_shape(document: Document, number: int, port: int) -> Shape:
+    return _constant_sizes(document, number, 1)
+
+
+def _constant_sizes(document: Document, number: int, slot: int) -> Shape:
+    """The values of a constant input that gives a shape."""
+    inputs = _data_inputs(document, number)
+    if slot >= len(inputs) or document.graph.ops[inputs[slot][0]] != "Const":
+        return None
+    try:
+        return [int(size) for size in tensor_value(document.full_node(inputs[slot][0]).attr["value"].tensor).ravel()]
+    except (TensorError, ValueError, TypeError):
+        return None
+
+
+def _dequeue_shape(document: Document, number: int, port: int) -> Shape:
+    """A queue's own ``shapes``, with a batch in front for the ops that take many."""
+    inputs = _data_inputs(document, number)
+    if not inputs:
+        return None
+    shapes = document.node(inputs[0][0]).attr["shapes"].list.shape
+    one = shape_list(shapes[port]) if port < len(shapes) else None
+    if one is None or document.graph.ops[number] in ("QueueDequeue", "QueueDequeueV2"):
+        return one
+    return [-1, *one]
+
+
+def _dense_shape(document: Document, number: int, port: int) -> Shape:
+    """Dense outputs of the example parsers; sparse ones come first, three arrays each."""
+    node = document.node(number)
+    single = node.op == "ParseSingleExample"
+    sparse = len(node.attr["sparse_types"].list.type)
+    shapes = node.attr["dense_shapes"].list.shape
+    if port < 3 * sparse or port - 3 * sparse >= len(shapes):
+        return [[-1, -1], [-1], [-1]][port // sparse] if sparse and port < 3 * sparse else None
+    one = shape_list(shapes[port - 3 * sparse])
+    return one if single or one is None else [-1, *one]
+
+
+def _image_shape(document: Document, number: int, port: int) -> Shape:
+    channels = document.node(number).attr["channels"].i
+    return [-1, -1, channels or -1]
+
+
+def _resized_shape(document: Document, number: int, port: int) -> Shape:
+    sizes = _constant_sizes(document, number, 1) or [-1, -1]
+    return [-1, *sizes, -1] if len(sizes) == 2 else None
+
+
+def _scalar_shape(document: Document, number: int, port: int) -> Shape:
+    return []
+
+
+_SHAPE_RULES: dict[str, Callable[[Document, int, int], Shape]] = {
+    "Const": _const_shape,
+    "Reshape": _reshape_shape,
+    "ReaderRead": _scalar_shape,
+    "ReaderReadV2": _scalar_shape,
+    "ReadFile": _scalar_shape,
+    **dict.fromkeys((f"QueueDequeue{kind}{version}" for kind in ("", "Many", "UpTo") for version in ("", "V2")), _dequeue_shape),
+    **dict.fromkeys(("ParseExample", "ParseSingleExample"), _dense_shape),
+    **dict.fromkeys(("DecodeJpeg", "DecodePng", "DecodeAndCropJpeg"), _image_shape),
+    **dict.fromkeys(("ResizeBilinear", "ResizeBicubic", "ResizeNearestNeighbor", "ResizeArea"), _resized_shape),
+}
+
+
+def _any_batch(document: Document, number: int, shape: Shape) -> Shape:
+    """Free the first size of what a pipeline gives in batches of a fixed size."""
+    if not shape or shape[0] < 0 or not is_pipeline_op(document.graph.ops[number]):
+        return shape
+    graph = document.graph
+    behind = graph.ancestors([number])
+    batched = any(behind[i] and "Batch" in op and "Dataset" in op for i, op in enumerate(graph.ops))
+    return [-1, *shape[1:]] if batched else shape

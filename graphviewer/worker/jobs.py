@@ -1,0 +1,214 @@
+"""What can run in the background. Each job is a self-contained value: names, paths and plain parameters in, files and
+a small JSON out. The window sends it to the worker; the command line calls the same function in its own process.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from graphviewer.errors import OperationError
+from graphviewer.formats import open_document, save_document
+from graphviewer.formats.writing import write_atomically
+from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint, resolve_all
+from graphviewer.model.overlay import Overlay
+from graphviewer.model.progress import Progress, silent
+from graphviewer.model.provenance import Provenance
+
+
+def run_job(name: str, params: Mapping[str, Any], progress: Progress = silent) -> dict[str, Any]:
+    """Run a job by name.
+
+    Args:
+        name: a key of ``JOBS``.
+        params: the job's keyword arguments.
+        progress: told how far it is.
+
+    Raises:
+        GraphViewerError: what the job says when it cannot be done; nothing half-written is left.
+    """
+    if name not in JOBS:
+        raise OperationError(f"There is no job '{name}'.", "There are: " + ", ".join(sorted(JOBS)) + ".")
+    return JOBS[name](progress=progress, **params)
+
+
+def provenance_path(target: Path) -> Path:
+    """Where the provenance of a version in the session's folder is kept."""
+    return target.with_suffix(".provenance.json")
+
+
+def run_operation(
+    operation: str,
+    path: str,
+    out: str,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    force: bool = False,
+    keep_provenance: bool = True,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Apply an operation to a file and write the result; the JSON of ``freeze``, ``strip`` and ``apply``.
+
+    Args:
+        operation: id of the operation.
+        out: file to write; its suffix chooses the format, ``.meta`` keeps signatures and collections.
+        parameters: the operation's own; ``outputs`` and ``inputs`` are lists of names, ``checkpoint`` is a prefix.
+        force: replace a file that is there.
+        keep_provenance: write ``<out>.provenance.json`` too, which tells the diff what became of every node.
+    """
+    from graphviewer.operations.registry import operations
+
+    known = operations()
+    if operation not in known:
+        raise OperationError(f"There is no operation '{operation}'.", "There are: " + ", ".join(sorted(known)) + ".")
+    target = Path(out)
+    given = {name: value for name, value in parameters.items() if value is not None}
+    document = open_document(path, checkpoint=given.get("checkpoint"), progress=_part(progress, 0.0, 0.3))
+    result = known[operation].run(document, **given, progress=_part(progress, 0.3, 0.85))
+    progress(0.85, f"writing {target.name}")
+    save_document(result.document, target, force=force)
+    if keep_provenance:
+        text = json.dumps(result.provenance.to_json(), ensure_ascii=False)
+        write_atomically(provenance_path(target), [text.encode("utf-8", "surrogatepass")], force=True)
+    checkpoint = result.document.checkpoint
+    return {
+        "output": str(target),
+        "nodes": [len(document.graph_def.node), len(result.document.graph_def.node)],
+        "bytes": [_size(document, Path(path)), target.stat().st_size],
+        "outputs": list(result.outputs),
+        "inputs": list(result.inputs),
+        "frozen": result.frozen,
+        "warnings": list(result.warnings),
+        "rewrites": [rewrite._asdict() for rewrite in result.rewrites],
+        "checkpoint": str(checkpoint) if checkpoint else None,
+    }
+
+
+def parse(path: str, out: str, *, salvage: bool = False, progress: Progress = silent) -> dict[str, Any]:
+    """Read a file that is slow to read, such as a big text graph, and write it as one that is quick to read."""
+    document = open_document(path, salvage=salvage, progress=_part(progress, 0.0, 0.8))
+    progress(0.8, f"writing {Path(out).name}")
+    save_document(document, out)
+    return {
+        "output": out,
+        "kind": document.kind,
+        "nodes": len(document.graph_def.node),
+        "problems": [problem._asdict() for problem in document.problems],
+    }
+
+
+def roles(
+    path: str,
+    outputs: Sequence[str] = (),
+    inputs: Sequence[str] = (),
+    *,
+    checkpoint: str | None = None,
+    out: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """The role of every node for the chosen outputs, the best suggestion without any; the JSON of ``roles``.
+
+    Args:
+        out: file for the JSON; the answer then holds counts by role in place of ``roles``.
+    """
+    from graphviewer.analysis.roles import classify
+
+    document = open_document(path, checkpoint=checkpoint, progress=_part(progress, 0.0, 0.4))
+    progress(0.4, "finding what each node is for")
+    chosen = _outputs(document, outputs)
+    overlay = classify(document, chosen, resolve_all(inputs, document.graph.index))
+    used = [str(endpoint) for endpoint in chosen]
+    found = {"outputs": used, "roles": _by_name(document, overlay)}
+    return found if out is None else _answer(out, found, {"outputs": used, "counts": overlay.counts()})
+
+
+def diff(
+    before: str,
+    after: str,
+    *,
+    provenance: str | None = None,
+    out: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Compare two files; the JSON of ``diff``.
+
+    Args:
+        provenance: the file that the operation between the two left.
+        out: file for the JSON; the answer then holds ``summary`` and ``same`` only.
+    """
+    from graphviewer.analysis.diff import compare
+
+    first = open_document(before, progress=_part(progress, 0.0, 0.3))
+    second = open_document(after, progress=_part(progress, 0.3, 0.6))
+    known = Provenance.from_json(json.loads(Path(provenance).read_text("utf-8"))) if provenance else None
+    progress(0.6, "comparing")
+    found = compare(first, second, known)
+    if out is None:
+        return found.to_json()
+    return _answer(out, found.to_json(), {"summary": found.summary(), "same": found.same})
+
+
+def suggest(path: str, outputs: Sequence[str] = (), *, limit: int = 10, progress: Progress = silent) -> dict[str, Any]:
+    """Ranked outputs, and the inputs for the chosen outputs, or the best one; the JSON of ``outputs``."""
+    from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
+
+    document = open_document(path, progress=_part(progress, 0.0, 0.4))
+    progress(0.4, "looking for outputs and inputs")
+    ranked = suggest_outputs(document, limit)
+    chosen = resolve_all([*outputs] or [best.name for best in ranked[:1]], document.graph.index)
+    fed = suggest_inputs(document, chosen, limit) if chosen else []
+    listed = [[{"name": s.name, "score": s.score, "reason": s.reason} for s in found] for found in (ranked, fed)]
+    return {"outputs": listed[0], "inputs": listed[1]}
+
+
+JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
+    {"operation": run_operation, "parse": parse, "roles": roles, "diff": diff, "suggest": suggest}
+)
+
+
+def _part(progress: Progress, start: float, end: float) -> Progress:
+    """Progress of a part of the work, as progress of the whole."""
+    return lambda fraction, message: progress(start + (end - start) * fraction, message)
+
+
+def _outputs(document: Document, names: Sequence[str]) -> list[Endpoint]:
+    """The chosen outputs, or the best suggestion.
+
+    Raises:
+        NameError_: a name means no node.
+        OperationError: none was chosen and none suggests itself.
+    """
+    from graphviewer.analysis.endpoints import suggest_outputs
+
+    found = list(names) or [best.name for best in suggest_outputs(document, 1)]
+    if not found:
+        raise OperationError("No output was named, and none suggests itself.", "Name one with --output.")
+    return resolve_all(found, document.graph.index)
+
+
+def _by_name(document: Document, overlay: Overlay) -> dict[str, Any]:
+    """Role, reason and markers by node name; the first node where names repeat."""
+    return {
+        name: {
+            "role": overlay.category(node),
+            "reason": overlay.reasons[node],
+            "markers": sorted(overlay.markers.get(node, ())),
+        }
+        for name, node in document.graph.index.items()
+    }
+
+
+def _answer(out: str, whole: Mapping[str, Any], short: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the whole JSON to ``out`` and give the short one."""
+    text = json.dumps(whole, ensure_ascii=False)
+    write_atomically(Path(out), [text.encode("utf-8", "surrogatepass")], force=True)
+    return {"output": out, **short}
+
+
+def _size(document: Document, path: Path) -> int:
+    """Bytes of the file that was opened; of the graph itself where it came from a folder of files."""
+    return path.stat().st_size if path.is_file() else int(document.graph_def.ByteSize())

@@ -1,0 +1,70 @@
+"""The shell verbs start quickly and need neither TensorFlow nor Qt."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from graphviewer import protos
+
+HEAVY = ("tensorflow", "keras", "PySide6", "pyqtgraph", "scipy", "networkx", "rich")
+
+
+@pytest.fixture
+def graph(tmp_path):
+    path = tmp_path / "graph.pb"
+    made = protos.GraphDef()
+    made.node.add(name="x", op="Placeholder")
+    made.node.add(name="y", op="Relu", input=["x"])
+    path.write_bytes(made.SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize("verb", ["info", "diff"])
+def test_that_looking_at_a_small_file_imports_nothing_heavy(graph, verb):
+    script = textwrap.dedent(
+        f"""
+        import sys
+        from graphviewer.cli import main
+        main({[verb, *([str(graph)] * (2 if verb == "diff" else 1))]!r}, standalone_mode=False)
+        print(sorted({HEAVY!r} & sys.modules.keys()), file=sys.stderr)
+        """
+    ).replace(f"{HEAVY!r} &", f"set({HEAVY!r}) &")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "graph.pb" in done.stdout
+    assert done.stderr.strip() == "[]"
+
+
+def test_that_verbs_work_beside_a_tensorflow_that_cannot_be_imported(graph, tmp_path):
+    package = tmp_path / "path" / "tensorflow"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('tensorflow must not be imported')")
+    out = tmp_path / "out.pb"
+    script = (
+        f"import sys; sys.path.insert(0, {str(package.parent)!r}); from graphviewer.cli import main; main(sys.argv[1:])"
+    )
+    for args in (
+        ["outputs", graph],
+        ["roles", graph],
+        ["freeze", graph, "--output", "y", "-o", out],
+        ["diff", graph, out],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *map(str, args)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_that_a_reader_who_has_enough_ends_the_program_quietly(graph):
+    done = subprocess.run(
+        f"{sys.executable} -m graphviewer roles --all {graph} | true",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
