@@ -49,22 +49,16 @@ def corpus() -> Path:
 
 
 @pytest.fixture(scope="session")
-def qapp(qapp_args: list[str], qapp_cls: type, pytestconfig: pytest.Config) -> Iterator[object]:
+def qapp(qapp_args: list[str], qapp_cls: type) -> Iterator[object]:
     """The application in Fusion style and the bundled font, so that pictures are equal on all machines."""
-    from PySide6.QtGui import QFont, QFontDatabase
     from PySide6.QtWidgets import QApplication
 
-    from graphviewer.resources import resource
+    from graphviewer.gui.theme import load_font
 
     app = QApplication.instance() or qapp_cls(qapp_args)
     app.setApplicationName("graphviewer-tests")
     app.setStyle("Fusion")
-    for file in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf"):
-        QFontDatabase.addApplicationFont(str(resource(f"fonts/{file}")))
-    font = QFont("DejaVu Sans", 10)
-    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-    font.setStyleStrategy(QFont.StyleStrategy.NoSubpixelAntialias)
-    app.setFont(font)
+    app.setFont(load_font())
     yield app
     app.processEvents()
 

@@ -228,16 +228,15 @@ def _saved(document: Document, number: int, behind: Ints) -> Iterator[tuple[int,
 
 def _restore_functions(document: Document, behind: Ints) -> Iterator[tuple[int, Source]]:
     """Variables whose handles are handed to a function that restores into its arguments (TF2 SavedModels)."""
-    restoring = {
-        name: table for name, function in document.functions.items() if (table := _restored_arguments(function))
-    }
+    tables = {name: _restored_arguments(function) for name, function in document.functions.items()}
+    restoring = {name: table for name, table in tables.items() if table}
     if not restoring:
         return
     graph = document.graph
     for number, node in enumerate(document.graph_def.node):
-        table = restoring.get(node.attr["f"].func.name) if "f" in node.attr else None
-        if table is None:
+        if "f" not in node.attr or node.attr["f"].func.name not in restoring:
             continue
+        table = restoring[node.attr["f"].func.name]
         for edge in graph.edges_into(number).tolist():
             source = table.get(int(graph.slot[edge]))
             variable = int(behind[graph.src[edge]])
@@ -331,7 +330,8 @@ def _consecutive(full: Sequence[int], shapes: Sequence[Sequence[int] | None]) ->
     if len(axes) > 1 or not full:
         return None
     axis = axes.pop() if axes else 0
-    slices, offset = [], 0
+    slices: list[Slice] = []
+    offset = 0
     for shape in known:
         slices.append([(offset, size) if at == axis else (0, size) for at, size in enumerate(shape)])
         offset += shape[axis]
@@ -356,7 +356,7 @@ def likely_prefix(variables: Mapping[str, Sequence[int] | None], checkpoint: Key
         checkpoint: its keys and shapes.
     """
     by_end: dict[str, list[str]] = defaultdict(list)
-    for key in checkpoint.keys():
+    for key in checkpoint.keys():  # noqa: SIM118 - not a mapping
         by_end[key.rpartition("/")[2]].append(key)
     votes: Counter[tuple[str, str]] = Counter()
     for name, shape in list(variables.items())[:1_000]:

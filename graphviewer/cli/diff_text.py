@@ -21,10 +21,10 @@ _SIGNS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "removed": ("−", "red"),
         "added": ("+", "green"),
         "converted": ("→", "blue"),
-        "spliced": ("·", "bright_black"),
-        "renamed": ("»", "cyan"),
+        "spliced": ("⊘", "bright_black"),
+        "renamed": ("✎", "cyan"),
         "changed": ("~", "yellow"),
-        "rewired": ("≈", "yellow"),
+        "rewired": ("⇄", "yellow"),
         "unchanged": (" ", "white"),
     }
 )
@@ -66,7 +66,7 @@ def _line(change: Change) -> str:
     sign, colour = _SIGNS[change.status]
     name = change.name
     if change.status == "renamed" and change.before != change.after:
-        name = f"{change.before} » {change.after}"
+        name = f"{change.before} ✎ {change.after}"
     return f"{styled(sign, fg=colour)} {styled(name, fg=colour)}  {styled(change.reason, dim=True)}"
 
 
@@ -75,11 +75,19 @@ def by_scope(diff: Diff) -> Iterator[str]:
     merged = merge(diff.before, diff.after, diff)
     scopes = merged.document.scopes
     table = np.asarray(merged.overlay.by_item(scopes))
-    for item in _chosen(scopes, table):
+    items = np.array(_chosen(scopes, table))
+    changed = table[items].sum(axis=1) - table[items, UNCHANGED]
+    largest = np.sort(np.argsort(-changed, kind="stable")[:_ROWS])
+    for item in items[largest].tolist():
         if scopes.is_scope[item]:
-            yield _scope_line(scopes.path(item), table[item])
+            yield _scope_line(scopes.path(item) + "/", table[item])
         else:
             yield _line(_change(diff, merged, int(scopes.node[item])))
+    rest = np.delete(items, largest)
+    if len(rest):
+        counts = table[rest].sum(axis=0)
+        counts[UNCHANGED] = 0
+        yield _scope_line(f"and {number(len(rest))} more scopes and nodes", counts)
 
 
 def _change(diff: Diff, merged: Merged, node: int) -> Change:
@@ -91,7 +99,7 @@ def _scope_line(path: str, counts: NDArray[np.int32]) -> str:
     found = {status: count for status, count in zip(STATUSES, counts.tolist(), strict=True) if count}
     changed = [status for status in found if status != "unchanged"]
     sign, colour = _SIGNS[changed[0]] if len(changed) == 1 else ("*", "white")
-    return f"{styled(sign, fg=colour)} {styled(path + '/', fg=colour)}  " + ", ".join(
+    return f"{styled(sign, fg=colour)} {styled(path, fg=colour)}  " + ", ".join(
         f"{number(count)} {status}" for status, count in found.items()
     )
 

@@ -1,15 +1,20 @@
-"""Verbs that look at one file: info, check, outputs, roles."""
+"""Verbs that look at one file: info, check, outputs, roles, variables."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from graphviewer.cli.options import checkpoint_option, json_option, output_option, path_argument
 from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_json, size, styled, table
+from graphviewer.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from graphviewer.analysis.coverage import VariableRow
 
 _TOP_OPS = 6
 _KINDS = {
@@ -19,6 +24,12 @@ _KINDS = {
     "savedmodel": "SavedModel",
     "checkpoint": "checkpoint",
     "tfevents": "events file",
+}
+_COVERAGE = {
+    "both": "in both",
+    "only_graph": "only in the graph",
+    "only_checkpoint": "only in the checkpoint",
+    "differs": "differs",
 }
 _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 
@@ -181,3 +192,36 @@ def _role_counts(roles: Mapping[str, Mapping[str, Any]]) -> None:
         marked = [name for name, entry in roles.items() if entry["role"] == "inference" and marker in entry["markers"]]
         if marked:
             note(f"{counted(len(marked), 'inference node')} marked {marker}: {', '.join(marked[:3])}")
+
+
+@click.command("variables")
+@path_argument
+@checkpoint_option
+@json_option
+def variables_verb(path: Path, checkpoint: Path | None, as_json: bool) -> None:
+    """Compare the variables of a graph with the keys of a checkpoint: what restoring it would leave without a value."""
+    from graphviewer.analysis.coverage import coverage
+    from graphviewer.formats import open_document
+    from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, open_checkpoint
+
+    with ProgressLine() as progress:
+        document = open_document(path, checkpoint=checkpoint, progress=progress)
+        if document.checkpoint is None:
+            raise CheckpointError(f"There is no checkpoint beside {path.name}.", "Name one with --checkpoint.")
+        found = coverage(document, open_checkpoint(document.checkpoint), ignored=(OBJECT_GRAPH_KEY,))
+    if as_json:
+        keys = ("name", "key", "shape", "dtype", "status", "nearest")
+        rows = [{key: getattr(row, key) for key in keys} for row in found.variables]
+        say_json({"variables": rows, "coverage": found.ratio})
+        return
+    statuses = Counter(row.status for row in found.variables)
+    say(", ".join(f"{number(count)} {_COVERAGE[status]}" for status, count in statuses.items()) or "no variables")
+    unfit = [row for row in found.variables if row.status != "both"]
+    if unfit:
+        table(("status", "variable or key", "dtype and shape", "checkpoint"), [_variable_cells(row) for row in unfit])
+
+
+def _variable_cells(row: VariableRow) -> tuple[str, str, str, str]:
+    near = f"nearest: {', '.join(row.nearest)}" if row.nearest else ""
+    shape = "of unknown rank" if row.shape is None else str(row.shape).replace("-1", "?")
+    return _COVERAGE[row.status], row.name or row.key or "", f"{row.dtype} {shape}", row.held or near

@@ -29,6 +29,7 @@ _VERBS: Mapping[str, str] = MappingProxyType(
         "check": "graphviewer.cli.look",
         "outputs": "graphviewer.cli.look",
         "roles": "graphviewer.cli.look",
+        "variables": "graphviewer.cli.look",
         "freeze": "graphviewer.cli.make",
         "strip": "graphviewer.cli.make",
         "apply": "graphviewer.cli.make",
@@ -37,6 +38,10 @@ _VERBS: Mapping[str, str] = MappingProxyType(
         "render": "graphviewer.cli.window",
     }
 )
+
+
+class _ReaderLeftError(Exception):
+    """What reads our output, such as ``head``, has enough."""
 
 
 class Verbs(click.Group):
@@ -68,6 +73,13 @@ class Verbs(click.Group):
             hint = f"Did you mean '{close[0]}'?" if close else "graphviewer --help lists the verbs."
             raise GraphViewerError(f"There is no verb and no file '{word}'.", hint)
         return "open", self.get_command(ctx, "open"), args
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Tell a reader who left from other trouble: click would end the process with 1, which means 'different'."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderLeftError from error
 
     def main(
         self,
@@ -117,7 +129,7 @@ def _end(error: Exception) -> NoReturn:
         hint = f"{error.ctx.command_path} --help shows how it is used." if usage else ""  # type: ignore[attr-defined]
         say_error(error.format_message(), hint)
         sys.exit(TROUBLE)
-    if isinstance(error, BrokenPipeError):  # the reader, such as head, has enough
+    if isinstance(error, (BrokenPipeError, _ReaderLeftError)):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     if isinstance(error, OSError):

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from graphviewer.cli.options import PATH, checkpoint_option
-from graphviewer.errors import GraphViewerError, ReadError
+from graphviewer.errors import GraphViewerError
+from graphviewer.formats.locate import locate
 
 
 @click.command("open")
@@ -29,21 +30,12 @@ def open_verb(
 ) -> int:
     """Open the window; without PATH, with a welcome page."""
     for file in (path, other):
-        _require(file)
+        if file is not None:
+            locate(file)  # what is not there is said in the shell, not in a window
     _require_screen(unattended=quit_after or screenshot is not None)
     from graphviewer.gui.app import run
 
     return run(path, diff=other, checkpoint=checkpoint, timings=timings, quit_after=quit_after, screenshot=screenshot)
-
-
-def _require(path: Path | None) -> None:
-    """Say in the shell, not in a window, that a file is not there."""
-    if path is not None and not path.exists() and not Path(f"{path}.index").exists():
-        from graphviewer.model.names import nearest
-
-        folder = path.parent
-        close = nearest(path.name, sorted(os.listdir(folder))) if folder.is_dir() else []
-        raise ReadError(f"There is no file '{path}'.", f"Closest: {', '.join(close)}." if close else "Check the path.")
 
 
 def _require_screen(*, unattended: bool) -> None:

@@ -7,14 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from graphviewer.errors import WriteError
+from graphviewer.formats.checkpoint import find_checkpoint, open_checkpoint
+from graphviewer.formats.locate import SAVED_MODELS, locate
 from graphviewer.formats.registry import Options, writers
 from graphviewer.formats.sniff import Sniffed, reader_for, sniff
 from graphviewer.formats.source import open_source
+from graphviewer.formats.table import checkpoint_document
 from graphviewer.formats.writing import write_atomically
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress, silent
 
 __all__ = ["Sniffed", "open_document", "save_document", "sniff"]
+
+_VARIABLE_OPS = frozenset({"Variable", "VariableV2", "VarHandleOp"})
 
 
 def open_document(
@@ -23,13 +28,48 @@ def open_document(
     checkpoint: str | Path | None = None,
     tags: Sequence[str] | None = None,
     salvage: bool = False,
+    alone: bool = False,
     progress: Progress = silent,
 ) -> Document:
-    """Open a file."""
+    """Open a file, a checkpoint by its prefix, or a folder; its content decides what it is, never its suffix.
+
+    Opening runs nothing. What lies beside each other is put together: the checkpoint beside a graph with variables, the
+    ``.meta`` beside a checkpoint.
+
+    Args:
+        checkpoint: prefix of the checkpoint to use in place of the one that lies beside the graph.
+        tags: tag set of the graph to show, where a SavedModel has several.
+        salvage: open the complete nodes of a damaged file, with a problem that says so.
+        alone: open just what the path names: a checkpoint without its graph, a graph without its checkpoint.
+        progress: told how far reading is; may raise Cancelled.
+
+    Raises:
+        ReadError: it cannot be opened; the message says what it is or where it breaks, the hint what to do.
+        CheckpointError: the checkpoint is missing or damaged.
+    """
     path = Path(path)
-    with open_source(path) as source:
+    found = locate(path, alone=alone)
+    given = _given(checkpoint) if checkpoint is not None else None
+    if found.graph is None:
+        document = checkpoint_document(found.checkpoint or path)
+        return replace(document, title=path.name, checkpoint=given or document.checkpoint)
+    with open_source(found.graph) as source:
         document = reader_for(source).read(source, Options(salvage, tags, progress))
-    return replace(document, path=path, title=path.name, checkpoint=Path(checkpoint) if checkpoint else None)
+    if given is None and not alone and _has_variables(document):
+        given = found.checkpoint or find_checkpoint(found.graph)
+    in_folder = document.kind == "savedmodel" and found.graph.name in SAVED_MODELS
+    shown = found.graph.parent if in_folder else found.graph
+    return replace(document, path=shown, title=shown.resolve().name, checkpoint=given)
+
+
+def _given(checkpoint: str | Path) -> Path:
+    """The prefix that the user's choice means."""
+    prefix = find_checkpoint(checkpoint)
+    return prefix if prefix is not None else open_checkpoint(checkpoint).prefix
+
+
+def _has_variables(document: Document) -> bool:
+    return any(node.op in _VARIABLE_OPS for node in document.graph_def.node)
 
 
 def save_document(document: Document, path: str | Path, *, force: bool = False) -> None:

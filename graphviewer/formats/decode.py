@@ -84,6 +84,7 @@ def damaged(source: Source, error: WireError, complete: int) -> ReadError:
 
 
 def skipped(source: Source, error: WireError, complete: int) -> Problem:
+    """The problem of a document that was opened in part."""
     kind = "truncated" if isinstance(error, Truncated) else "damaged"
     reason = f"{source.name} was opened in part, {complete:,} complete nodes: {error}."
     return Problem(kind, "error", reason, "Copy or download the file again.")
@@ -147,9 +148,14 @@ def _merge_without_content(loaded: Loaded, source: Source, node: Field, options:
     body, low, high = b"", content.start, content.end
     for outer in reversed(path[:-1]):
         body = source.read(outer.begin, low - outer.begin) + body + source.read(high, outer.end - high)
-        body = header(outer.number, len(body)) + body
+        if outer is not node:
+            body = header(outer.number, len(body)) + body
         low, high = outer.start, outer.end
-    loaded.graph_def.MergeFromString(body)
+    try:
+        loaded.graph_def.node.append(protos.NodeDef.FromString(body))
+    except DecodeError:
+        _merge(loaded, source, node.start, node.end, options)
+        return
     loaded.payloads[len(loaded.graph_def.node) - 1] = Payload(content.begin, content.length)
 
 

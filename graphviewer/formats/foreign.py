@@ -35,13 +35,22 @@ _MAGIC = (
     (b"\x93NUMPY", Foreign("a NumPy array")),
     (b"\x80\x02", Foreign("a Python pickle, perhaps PyTorch weights", "It holds no TensorFlow graph.")),
 )
+_JSON = "A model of TensorFlow.js or Keras in JSON has to be converted to a SavedModel."
+_UNITY = "It only shares its suffix with TensorFlow's MetaGraphDef."
+_STATE = r"\s*(model_checkpoint_path|all_model_checkpoint_paths)\s*:"
 _TEXTS = (
     (r"\s*(<!doctype|<html|<head)", Foreign("a web page", "Download the file itself, not the page that shows it.")),
     (r"\s*(<\?xml|<svg)", Foreign("an XML file")),
-    (r"\s*[{\[]", Foreign("a JSON file", "Models described in JSON (TensorFlow.js, Keras) are not supported: convert.")),
-    (r"fileFormatVersion:", Foreign("a Unity .meta file", "It only shares its suffix with TensorFlow's MetaGraphDef.")),
+    (
+        r"\s*[{\[]",
+        Foreign("a JSON file", _JSON),
+    ),
+    (r"fileFormatVersion:", Foreign("a Unity .meta file", _UNITY)),
     (r"\s*(%YAML|---\s)", Foreign("a YAML file")),
-    (r"\s*(model_checkpoint_path|all_model_checkpoint_paths)\s*:", Foreign("a list of checkpoints", "Open its folder.")),
+    (
+        r"\s*(model_checkpoint_path|all_model_checkpoint_paths)\s*:",
+        Foreign("a list of checkpoints", "Open its folder."),
+    ),
     (r"\s*(ir_version|producer_name|opset_import)\s*[:{]", Foreign("an ONNX model in text form")),
     (r"\s*item\s*[:{]", Foreign("a label map of the Object Detection API", "Open the graph it belongs to.")),
 )

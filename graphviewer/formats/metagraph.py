@@ -8,7 +8,6 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from graphviewer import protos
-from graphviewer.errors import ReadError
 from graphviewer.formats.decode import Loaded, damaged, load_graph, no_versions, skipped
 from graphviewer.formats.encode import encode_graph, graph_size
 from graphviewer.formats.recognise import looks_like_graph, looks_like_meta_graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphviewer.errors import ReadError
 from graphviewer.formats.decode import load_graph, no_versions
 from graphviewer.formats.encode import encode_graph
 from graphviewer.formats.graphdef import no_nodes
@@ -11,6 +12,7 @@ from graphviewer.formats.registry import Options, reader, writer
 from graphviewer.formats.source import Source
 from graphviewer.formats.text import first_field, format_text, parse_text
 from graphviewer.model.document import Document
+from graphviewer.model.problem import Problem
 
 _FIELDS = {"node", "library", "versions", "version", "debug_info"}
 
@@ -26,11 +28,25 @@ def read_pbtxt(source: Source, options: Options) -> Document:
     Raises:
         ReadError: broken, with line and column, or without nodes.
     """
-    raw = Source.of_bytes(parse_text(source, "GraphDef", options.progress), source.path)
+    problems: tuple[Problem, ...] = ()
+    try:
+        data = parse_text(source, "GraphDef", options.progress)
+    except ReadError as error:
+        if not options.salvage:
+            raise
+        data = parse_text(_whole_part(source), "GraphDef", options.progress)
+        problems = (Problem("truncated", "error", f"Only the beginning was opened: {error.message}", error.hint),)
+    raw = Source.of_bytes(data, source.path)
     loaded = load_graph(raw, 0, raw.size, options)
     if not loaded.graph_def.node:
         raise no_nodes(source)
-    return Document("pbtxt", loaded.graph_def, problems=no_versions(loaded.graph_def))
+    return Document("pbtxt", loaded.graph_def, problems=(*problems, *no_versions(loaded.graph_def)))
+
+
+def _whole_part(source: Source) -> Source:
+    """The text up to the last brace that closes at the beginning of a line: whole nodes, as TensorFlow writes them."""
+    text = source.read(0, source.size)
+    return Source.of_bytes(text[: text.rfind(b"\n}") + 2], source.path)
 
 
 @writer(suffix=".pbtxt", label="GraphDef, text")

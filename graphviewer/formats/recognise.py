@@ -25,7 +25,7 @@ def peek(source: Source, begin: int, end: int, count: int = _FEW) -> tuple[list[
     found: list[Field] = []
     try:
         for part in islice(walk(source, begin, end), count):
-            found.append(part)  # noqa: PERF402 - the fields before an error are wanted
+            found.append(part)  # one by one: those before an error are wanted
     except Truncated as error:
         return [*found, *([error.field] if error.field else [])], error
     except WireError as error:

@@ -1,7 +1,7 @@
 """The bytes of a file at offsets, read when they are asked for.
 
-A map would kill the process (SIGBUS) when another program writes the file again in place, so files are read, not mapped,
-and are open only while a reader works.
+A map would kill the process (SIGBUS) when another program writes the file again in place, so files are read, not
+mapped, and are open only while a reader works.
 """
 
 from __future__ import annotations

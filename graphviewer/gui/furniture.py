@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
     QDockWidget,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from graphviewer.gui.window import Window
 
 _LAYOUT = 1  # of the saved arrangement; raise it when panels come or go
-_WALKS = {"Left": "left", "Right": "right", "Up": "up", "Down": "down"}
 
 
 class Banner(QFrame):
@@ -86,7 +85,6 @@ class Furniture:
         self._build_toolbar()
         self._build_docks()
         self._build_status()
-        self._build_walks()
         self.restore_state(window.store)
         for signal in (session.selection_changed, session.endpoints_changed, session.overlay_changed):
             signal.connect(self.refresh_actions)
@@ -238,13 +236,3 @@ class Furniture:
     def _cancel_newest(self) -> None:
         for run in self._window.operator.active()[-1:]:
             self._window.operator.cancel(run)
-
-    # -- keys of the canvas -------------------------------------------------------------------------------------
-
-    def _build_walks(self) -> None:
-        """Arrow keys walk along edges while a canvas has the focus."""
-        for pane in (self._window.stage.left, self._window.stage.right):
-            for key, direction in _WALKS.items():
-                shortcut = QShortcut(QKeySequence(key), pane.canvas)
-                shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-                shortcut.activated.connect(lambda pane=pane, direction=direction: pane.walk(direction))

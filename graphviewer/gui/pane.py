@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QCursor
 
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.canvas.view import GraphCanvas
-from graphviewer.gui.describe import describe_briefly
+from graphviewer.gui.describe import describe_briefly, output_shapes
 from graphviewer.gui.loading import open_items
 from graphviewer.gui.session import Selection, Session
-from graphviewer.model.names import Endpoint
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from graphviewer.gui.theme import Theme
     from graphviewer.layout.drawing import Drawing
     from graphviewer.layout.nested import NestedLayout
@@ -25,11 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a pane shows. ``overlay`` gives the overlay of a kind, None where there is none."""
+    """What a pane shows.
+
+    Attributes:
+        overlay: gives the overlay of a kind, None where there is none.
+        edge_status: int8 [edges], what a comparison says of each edge (``analysis.merge.EDGE_STATUSES``).
+    """
 
     document: Document
     layout: NestedLayout
     overlay: Callable[[str], Overlay | None]
+    edge_status: np.ndarray | None = None
 
 
 class Pane(QObject):
@@ -42,7 +50,7 @@ class Pane(QObject):
         super().__init__(parent)
         self._session = session
         self.canvas = GraphCanvas(theme)
-        self.canvas.tooltip = self._tooltip
+        self.canvas.tooltip = self._describe
         self.subject: Subject | None = None
         self.drawing: Drawing | None = None
         self._pending: Selection | None = None
@@ -121,25 +129,34 @@ class Pane(QObject):
             overlay=self.subject.overlay(kind),
             hidden=frozenset(session.hidden.get(kind, ())),
             endpoints=self._endpoints(),
-            selected=self._selected_item(),
+            selection=self._selected_items(),
+            functions=frozenset(self.subject.document.functions),
+            edge_status=self.subject.edge_status,
+            shape_of=self._shape_of,
         )
 
-    def _selected_item(self) -> int:
+    def _shape_of(self, node: int) -> str:
+        shapes = output_shapes(self.subject.document.node(node)) if self.subject is not None else []
+        return shapes[0] if shapes else ""
+
+    def _selected_items(self) -> frozenset[int]:
         selection = self._session.selection
         item = selection.item(self.subject.document.scopes) if selection and self.subject else None
-        return -1 if item is None else item
+        return frozenset() if item is None else frozenset([item])
 
     def _endpoints(self) -> Endpoints:
         family = self._session.family
         if family is None:
             return Endpoints()
-        suggested = () if family.outputs else [Endpoint(one.name) for one in family.suggested_outputs[:1]]
-        return Endpoints(self._items(family.outputs), self._items(family.inputs), self._items(suggested))
+        offered = [() if chosen else found[:1] for chosen, found in (
+            (family.outputs, family.suggested_outputs), (family.inputs, family.suggested_inputs))]
+        suggested = [self._nodes(one.name for one in found) for found in offered]
+        chosen = [self._nodes(one.node for one in ends) for ends in (family.outputs, family.inputs)]
+        return Endpoints(*chosen, *suggested)
 
-    def _items(self, endpoints: Iterable[Endpoint]) -> frozenset[int]:
-        scopes = self.subject.document.scopes
-        index = scopes.graph.index
-        return frozenset(int(scopes.leaf[index[one.node]]) for one in endpoints if one.node in index)
+    def _nodes(self, names: Iterable[str]) -> tuple[int, ...]:
+        index = self.subject.document.graph.index
+        return tuple(index[name] for name in names if name in index)
 
     # -- what a person does -------------------------------------------------------------------------------------
 
@@ -159,7 +176,7 @@ class Pane(QObject):
 
     def _show_selection(self) -> None:
         if self.subject is not None:
-            self.canvas.set_selected(self._selected_item())
+            self.canvas.set_scene(self.canvas.scene_shown.with_selection(self._selected_items()))
 
     def reveal(self, selection: Selection) -> None:
         """Bring a node or scope into view, opening the scopes around it first where they are closed."""
@@ -177,18 +194,11 @@ class Pane(QObject):
             # the first pane that is asked opens the scopes for all; the others find them open and wait for the drawing
             QTimer.singleShot(0, Qt.TimerType.PreciseTimer, self, lambda: self._session.expand(around))
 
-    def walk(self, direction: str) -> None:
-        """Select the neighbour along an edge (``left``, ``right``: siblings; ``up``, ``down``: producers, consumers)."""
-        item = self.canvas.walk(direction)
-        if item is not None and item >= 0:
-            self._select(item)
-            self.canvas.ensure_visible(item)
-
     def item_under_pointer(self) -> int:
         """The item below the mouse, -1 for none."""
-        return self.canvas.hovered
+        return self.canvas.item_at(QPointF(self.canvas.mapFromGlobal(QCursor.pos())))
 
-    def _tooltip(self, item: int) -> str:
+    def _describe(self, item: int) -> str:
         if self.subject is None:
             return ""
         return describe_briefly(self.subject.document, item, self.subject.overlay(self._session.overlay_kind))

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -167,6 +167,15 @@ class Stage(QWidget):
             self._rects.pop(id(self._shown), None)
             self._fill_panes()
 
+    @property
+    def is_comparing(self) -> bool:
+        """Whether the current tab compares two versions."""
+        return isinstance(self._shown, Comparison)
+
+    def toggle_merged(self) -> None:
+        """Split view to merged view, and back."""
+        self.merged_button.toggle()
+
     def panes(self) -> list[Pane]:
         """The panes that show something, left first."""
         return [pane for pane in (self.left, self.right) if pane.subject is not None]
@@ -195,7 +204,8 @@ class Stage(QWidget):
     @staticmethod
     def _offset(leader: Pane, follower: Pane) -> QPoint:
         """How far the twin of the box in the middle of the leader's view is moved in the follower's drawing."""
-        item = leader.canvas.central_item()
+        view = leader.canvas
+        item = view.item_at(QPointF(view.width() / 2, view.height() / 2), ground=True)
         if item < 0:
             return QPoint(0, 0)
         twin = Selection.of(leader.subject.document.scopes, item).item(follower.subject.document.scopes)
@@ -233,7 +243,7 @@ def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
     if tab.is_merged_shown:
         merged = tab.merged
         overlay = {"diff": merged.overlay}
-        return Subject(merged.document, tab.merged_layout, overlay.get), None
+        return Subject(merged.document, tab.merged_layout, overlay.get, merged.edge_status), None
     before, after, diff = tab.before, tab.after, tab.diff
     overlays = {"before": diff.overlay_before(), "after": diff.overlay_after()}
     return (

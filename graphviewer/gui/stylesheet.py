@@ -102,6 +102,13 @@ QLabel#warning { color: $warning; }
 QLabel#success { color: $success; }
 QLabel#heading { font-size: 15px; }
 QLabel#title { font-size: 22px; }
+QLabel#breadcrumb, QLabel#totals { color: $muted; }
+QLabel#paneTitle { color: $muted; padding: 4px 10px; background: $background; border-bottom: 1px solid $border; }
+QWidget#welcome { background: $surface; }
+QFrame#banner { background: $error_soft; border: none; border-bottom: 1px solid $error; }
+QFrame#banner QLabel { color: $error; }
+QTextBrowser#inspector { border: none; border-radius: 0; padding: 6px; }
+QDialog#palette { background: $surface; border: 1px solid $border_strong; border-radius: 10px; }
 QFrame#card { background: $surface; border: 1px solid $border; border-radius: 10px; }
 """)
 

@@ -337,7 +337,7 @@ class Window(QMainWindow):
         self.stage.set_theme(self.theme)
         self.furniture.set_theme(self.theme)
         for pane in (self.stage.left, self.stage.right):
-            pane.canvas.animate = self.settings.animate
+            pane.canvas.is_animated = self.settings.animate
             pane.canvas.wheel_zooms = self.settings.wheel == "zoom"
             pane.canvas.minimap.setVisible(self.settings.minimap)
 

@@ -27,6 +27,8 @@ HUB_DEGREE, SCOPE_HUB_DEGREE = 24, 96
 """Neighbours beyond which an op, or a scope, wrecks a layout (RestoreV2 feeds every variable)."""
 READABLE = 400
 """Boxes a first picture should not exceed."""
+KEPT = 1_000
+"""Placements kept for the next drawing; one of 1,000 boxes takes 0.1 MB."""
 CHARACTER, LABEL_MARGIN, SCOPE_MARGIN = 7.0, 16.0, 32.0
 
 
@@ -162,6 +164,8 @@ class NestedLayout:
         placement = self._placements.get(key)
         if placement is None:
             placement = _turned(place(topology, sizes[1], sizes[0])) if self._sideways else place(topology, *sizes)
+            if len(self._placements) >= KEPT:
+                self._placements.clear()
             self._placements[key] = placement
         w[item] = max(self._widths[item], placement.width + 2 * PADDING)
         h[item] = placement.height + 2 * PADDING + TITLE_HEIGHT

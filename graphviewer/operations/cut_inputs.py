@@ -1,8 +1,8 @@
 """Replace an input pipeline by placeholders.
 
-The chosen tensors become placeholders that are fed; each has its own dtype and shape. Cutting a node with several outputs
-(IteratorGetNext, QueueDequeueMany, ReaderRead) makes one placeholder per output that is read. What only fed the cut tensors goes
-away. With outputs named, all that they do not need goes away too, as in extract.
+The chosen tensors become placeholders that are fed; each has its own dtype and shape. Cutting a node with several
+outputs (IteratorGetNext, QueueDequeueMany, ReaderRead) makes one placeholder per output that is read. What only fed
+the cut tensors goes away. With outputs named, all that they do not need goes away too, as in extract.
 
 TensorFlow's strip_unused gives all placeholders one dtype and drops their shapes.
 """

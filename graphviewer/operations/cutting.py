@@ -42,13 +42,16 @@ def select_fed(
     *,
     drop: Mask | None = None,
     colocated: bool = False,
+    also: Sequence[int] = (),
 ) -> Selection:
     """The nodes that ``outputs`` need when ``inputs`` are fed, with a placeholder for every tensor that is read.
+
+    See ``select`` for the arguments.
 
     Raises:
         OperationError: damage in the way, or an input whose dtype nothing tells.
     """
-    selection = select(document, outputs, cuts=cuts_of(document, inputs), drop=drop, colocated=colocated)
+    selection = select(document, outputs, cuts=cuts_of(document, inputs), drop=drop, colocated=colocated, also=also)
     return replace(selection, placeholders=_placeholders(selection))
 
 
@@ -143,7 +146,9 @@ def unused_inputs(selection: Selection, inputs: Sequence[Endpoint]) -> list[str]
         if not selection.mask[graph.index[endpoint.node]] and graph.index[endpoint.node] not in selection.fed
     ]
     names = join(selection.outputs)
-    return [f"{names} do{'es' if len(selection.outputs) == 1 else ''} not depend on the input '{one}'." for one in unused]
+    return [
+        f"{names} do{'es' if len(selection.outputs) == 1 else ''} not depend on the input '{one}'." for one in unused
+    ]
 
 
 def fed_names(selection: Selection, inputs: Sequence[Endpoint]) -> tuple[str, ...]:

@@ -80,4 +80,3 @@ def _only_initialises(graph: Graph, number: int) -> bool:
     behind = graph.ancestors([number])
     changing = op_mask(graph, VARIABLE_OPS | PLACEHOLDER_OPS) | op_mask(graph, is_pipeline_op)
     return not bool((behind & changing).any())
-

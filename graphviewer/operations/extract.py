@@ -1,8 +1,9 @@
 """Keep only what the chosen outputs need.
 
-Everything that the outputs do not depend on goes away: gradients, optimizer, saver, summaries, other towers, and functions
-that nothing calls any more. What stays keeps its name, attributes and order, so the diff of this operation holds removals only.
-Variables stay variables; to put their values in, freeze instead. Chosen inputs become placeholders, and what fed them goes.
+Everything that the outputs do not depend on goes away: gradients, optimizer, saver, summaries, other towers, and
+functions that nothing calls any more. What stays keeps its name, attributes and order, so the diff of this operation
+holds removals only. Variables stay variables; to put their values in, freeze instead. Chosen inputs become
+placeholders, and what fed them goes.
 
 TensorFlow's extract_sub_graph does the same, but also keeps what kept nodes are merely colocated with, never prunes the
 function library, and takes quadratic time.

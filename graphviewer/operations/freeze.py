@@ -1,14 +1,15 @@
 """Put the checkpoint's values into the graph.
 
-Every variable that the outputs need becomes a constant of the same name, with its value from the checkpoint; reads, gathers,
-conditionals, loops and functions that handled variables handle values from then on. What the outputs do not need goes away, as in
-extract; chosen inputs become placeholders. The result is one file that runs without a checkpoint. Each rewrite is reported.
+Every variable that the outputs need becomes a constant of the same name, with its value from the checkpoint; reads,
+gathers, conditionals, loops and functions that handled variables handle values from then on. What the outputs do not
+need goes away, as in extract; chosen inputs become placeholders. The result is one file that runs without a
+checkpoint. Lookup tables stay, with the nodes that fill them. Each rewrite is reported.
 
-Only variables that the outputs need are read, so a missing optimizer slot stops nothing; missing or unfitting values are listed all
-at once, and nothing is written. No session is run, and TensorFlow is not imported.
+Only variables that the outputs need are read, so a missing optimizer slot stops nothing; missing or unfitting values
+are listed all at once, and nothing is written. No session is run, and TensorFlow is not imported.
 
-Batch norms on batch statistics and dropout give other results than in training evaluation: a graph that needs them is refused
-unless training mode is allowed.
+Batch norms on batch statistics and active dropout give other results than the network was trained for: a graph whose
+outputs need them is refused unless training mode is allowed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer.analysis.ops import VARIABLE_OPS, effect_only, is_table_op, is_variable_write, op_mask, variables_behind
+from graphviewer.analysis.ops import (
+    VARIABLE_OPS,
+    effect_only,
+    op_mask,
+)
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
@@ -30,8 +35,10 @@ from graphviewer.model.tensors import node_shape
 from graphviewer.operations.cutting import fed_names, output_names, placeholder_origins, select_fed, unused_inputs
 from graphviewer.operations.endpoints import require_outputs
 from graphviewer.operations.freezing.body import Body, Value, graph_tensor
-from graphviewer.operations.freezing.functions import Functions, called_functions, late_read
-from graphviewer.operations.freezing.rules import CALLS, propagate
+from graphviewer.operations.freezing.functions import Functions
+from graphviewer.operations.freezing.order import require_order
+from graphviewer.operations.freezing.rules import propagate
+from graphviewer.operations.freezing.tables import table_initializers, tables
 from graphviewer.operations.freezing.training_mode import find_training_mode, without_input
 from graphviewer.operations.freezing.variables import TWO_GIB, Checkpoint, Constant, constants, opened
 from graphviewer.operations.library import called
@@ -61,8 +68,12 @@ KEEP_COLOCATION = Parameter(
     "flag",
     False,
 )
-SAVER = Parameter("saver", "Saver", "Name scope of the saver whose keys to use; 'names': the variables' own names.", "text", "")
-RENAME = Parameter("rename", "Rename scope", "Take variables under scope 'old' from keys under 'new': old=new.", "text", "")
+SAVER = Parameter(
+    "saver", "Saver", "Name scope of the saver whose keys to use; 'names': the variables' own names.", "text", ""
+)
+RENAME = Parameter(
+    "rename", "Rename scope", "Take variables under scope 'old' from keys under 'new': old=new.", "text", ""
+)
 
 
 @operation(
@@ -95,13 +106,20 @@ def freeze(
     """Variables -> constants for what ``outputs`` need.
 
     Raises:
-        OperationError: outputs or inputs that cannot be such; damage in the way; values missing or unfitting; a node that
-            needs a variable itself; training mode that is not allowed.
+        OperationError: outputs or inputs that cannot be such; damage in the way; values missing or unfitting; a node
+            that needs a variable itself; training mode that is not allowed.
         CheckpointError: the checkpoint cannot be read.
     """
     require_outputs(document, outputs)
     progress(0.0, "Tracing what the outputs need")
-    selection = select_fed(document, outputs, inputs, drop=_waits_without_use(document), colocated=keep_colocation)
+    needed = partial(
+        select_fed, document, outputs, inputs, drop=_waits_without_use(document), colocated=keep_colocation
+    )
+    selection = needed()
+    lookups = tables(document, selection.numbers)
+    fillers = table_initializers(document, lookups)
+    if fillers:
+        selection = needed(also=fillers)
     warnings = [*unused_inputs(selection, inputs), *_mode_warnings(selection, allow_training_mode)]
     progress(0.1, "Matching variables and checkpoint")
     variables = [number for number in selection.numbers if document.graph.ops[number] in VARIABLE_OPS]
@@ -112,12 +130,12 @@ def freeze(
     functions = Functions(document.graph_def.library, log, accept_value_before=accept_value_before)
     body = _rewritten(selection, found, functions, log)
     if not accept_value_before:
-        _require_order(selection, body, functions)
+        require_order(selection, body, functions)
     result, provenance = _written(selection, found, body, functions, values, log, progress)
     return Result(
         result,
         provenance,
-        warnings=(*warnings, *_result_warnings(selection, found, log)),
+        warnings=(*warnings, *_result_warnings(found, log), *_table_warnings(selection, lookups, fillers)),
         rewrites=tuple(log.entries),
         frozen=len(found),
         outputs=output_names(selection, outputs),
@@ -139,7 +157,7 @@ class _Log:
 
 
 def _waits_without_use(document: Document) -> Mask:
-    """bool [n]: control edges from these nodes are left out: updates, checks, and reads that only wait for an update."""
+    """bool [n]: nodes whose control edges are left out: updates, checks, and reads that only wait for an update."""
     graph = document.graph
     effects = effect_only(graph)
     waiting = np.zeros(len(graph), bool)
@@ -153,9 +171,11 @@ def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]
     if refusal and not allow_training_mode:
         raise OperationError(
             refusal,
-            "Choose outputs of the evaluation tower, which shares the variables; or allow it with --allow-training-mode.",
+            "Choose outputs of the evaluation tower, which shares the variables, or use --allow-training-mode.",
         )
-    constant = [f"'{name}' depends on no input: it gives the same value whatever is fed." for name in without_input(selection)]
+    constant = [
+        f"'{name}' depends on no input: it gives the same value whatever is fed." for name in without_input(selection)
+    ]
     return [*([refusal] if refusal else []), *mode.warnings(), *constant]
 
 
@@ -163,9 +183,7 @@ def _rewritten(selection: Selection, found: Mapping[int, Constant], functions: F
     """The graph's nodes with the values followed from every variable, frozen or fed."""
     document, graph = selection.document, selection.graph
     start = {
-        (constant.name, 0): Value(
-            constant.dtype, constant.shape, graph.ops[number] == "VarHandleOp", constant.name
-        )
+        (constant.name, 0): Value(constant.dtype, constant.shape, graph.ops[number] == "VarHandleOp", constant.name)
         for number, constant in found.items()
     }
     for (number, _), placeholder in selection.placeholders.items():
@@ -193,43 +211,6 @@ def _rewritten(selection: Selection, found: Mapping[int, Constant], functions: F
             "Choose outputs that do not call it.",
         )
     return body
-
-
-def _require_order(selection: Selection, body: Body, functions: Functions) -> None:
-    """Refuse reads that wait for an update of their variable: the frozen value is the one before it.
-
-    Raises:
-        OperationError: names the read and the update.
-    """
-    graph = selection.graph
-    readers: dict[str, set[int]] = {}
-    for reader, variable in body.read:
-        readers.setdefault(variable, set()).add(graph.index[reader])
-    for write, variable in _updates(selection, body, functions):
-        if variable not in readers:
-            continue
-        after = graph.descendants([write])
-        late = sorted(number for number in readers[variable] if after[number] and number != write)
-        if late:
-            raise late_read(f"'{graph.names[late[0]]}'", variable, graph.names[write], graph.ops[write])
-
-
-def _updates(selection: Selection, body: Body, functions: Functions) -> list[tuple[int, str]]:
-    """(node, variable) of every update that the outputs wait for or use, those in called functions included."""
-    graph = selection.graph
-    inputs = selection.fed
-    once = graph.ancestors((graph.index[output.node] for output in selection.outputs), stop=inputs)
-    behind = variables_behind(graph)
-    found = []
-    for number in np.flatnonzero(once & op_mask(graph, is_variable_write)).tolist():
-        sources = graph.inputs(number)
-        if sources and behind[sources[0]] >= 0:
-            found.append((number, graph.names[int(behind[sources[0]])]))
-    for name, values in body.calls.items():
-        for function in called_functions(body.nodes[name]):
-            written = functions.written(function.name)
-            found += [(graph.index[name], value.variable) for at, value in values.items() if at in written]
-    return found
 
 
 def _written(
@@ -284,17 +265,21 @@ def _report_waits(selection: Selection, log: _Log) -> None:
         log(selection.graph.names[number], "wait dropped", f"no longer waits for {names}, of which it read nothing")
 
 
-def _result_warnings(selection: Selection, found: Mapping[int, Constant], log: _Log) -> list[str]:
+def _result_warnings(found: Mapping[int, Constant], log: _Log) -> list[str]:
     warnings = [
         f"'{entry.node}' updated a variable on the way to an output; it only computes the new value now."
         for entry in log.entries
         if entry.rule == "update -> value"
     ]
-    graph = selection.graph
-    tables = [graph.names[number] for number in selection.numbers if is_table_op(graph.ops[number])]
-    if tables:
-        warnings.append(f"The graph has lookup tables ({join(tables)}), which must be initialised before each first run.")
     size = sum(constant.size for constant in found.values())
     if size >= TWO_GIB:
         warnings.append(f"The constants take {size / 2**30:.1f} GiB; TensorFlow cannot read a GraphDef over 2 GiB.")
     return warnings
+
+
+def _table_warnings(selection: Selection, lookups: Sequence[int], fillers: Sequence[int]) -> list[str]:
+    if not lookups:
+        return []
+    names = selection.graph.names
+    run = join((f"'{names[number]}'" for number in fillers), 20) or "what fills them"
+    return [f"The graph has lookup tables ({join(names[n] for n in lookups)}): run {run} once before anything else."]

@@ -44,7 +44,9 @@ class Parameter:
 
 OUTPUTS = Parameter("outputs", "Outputs", "Tensors that the result must compute.", "endpoints", (), required=True)
 INPUTS = Parameter("inputs", "Inputs", "Tensors that will be fed; they become placeholders.", "endpoints", ())
-CHECKPOINT = Parameter("checkpoint", "Checkpoint", "Values of the variables; by default the one beside it.", "checkpoint")
+CHECKPOINT = Parameter(
+    "checkpoint", "Checkpoint", "Values of the variables; by default the one beside it.", "checkpoint"
+)
 
 
 class Rewrite(NamedTuple):

@@ -1,11 +1,11 @@
 """Remove pass-through nodes, as TensorFlow's remove_training_nodes does.
 
-In spite of its name, that function removes no gradients, no optimizer, no saver and no summaries: only CheckNumerics, and
-Identity and StopGradient nodes that no control edge touches and nothing is colocated with. To get the inference graph, use
-extract.
+In spite of its name, that function removes no gradients, no optimizer, no saver and no summaries: only CheckNumerics,
+and Identity and StopGradient nodes that no control edge touches and nothing is colocated with. To get the inference
+graph, use extract.
 
-Mended here: a CheckNumerics whose value is used passes its input on instead of leaving a hole; inputs written ``i:0`` follow too;
-the function library and the versions stay; outputs and signature tensors are protected.
+Mended here: a CheckNumerics whose value is used passes its input on instead of leaving a hole; inputs written ``i:0``
+follow too; the function library and the versions stay; outputs and signature tensors are protected.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def remove_training_nodes(document: Document, *, outputs: Sequence[Endpoint] = (
     after = _copy_without(document, removed, target, progress)
     names = {node.name for node in after.node}
     return Result(
-        document.with_graph(after, meta=pruned_meta(document.meta, graph.index.keys(), names), **_payloads(document, removed)),
+        document.with_graph(
+            after, meta=pruned_meta(document.meta, graph.index.keys(), names), **_payloads(document, removed)
+        ),
         _provenance(document, target),
         warnings=("Gradients, optimizer, saver and summaries stay; to remove them, extract the inference graph.",),
         outputs=tuple(map(str, outputs)),
@@ -166,7 +168,9 @@ def _payloads(document: Document, removed: Mask) -> dict[str, Any]:
     if document.payloads is None:
         return {}
     place = np.cumsum(~removed) - 1
-    moved = {int(place[number]): payload for number, payload in document.payloads.by_node.items() if not removed[number]}
+    moved = {
+        int(place[number]): payload for number, payload in document.payloads.by_node.items() if not removed[number]
+    }
     return {"payloads": replace(document.payloads, by_node=moved)}
 
 

@@ -143,6 +143,7 @@ def select(
     cuts: Cuts | None = None,
     drop: Mask | None = None,
     colocated: bool = False,
+    also: Sequence[int] = (),
 ) -> Selection:
     """Walk backwards from ``outputs`` over data and control edges, stopping at ``cuts``.
 
@@ -152,12 +153,14 @@ def select(
         cuts: tensors that will be fed.
         drop: bool [nodes]: control edges from these nodes are not followed.
         colocated: also keep the nodes that kept ones are colocated with, as TensorFlow's extract_sub_graph does.
+        also: nodes to keep besides, with what they need.
 
     Raises:
         OperationError: a needed node reads a node that is not there, or shares its name with another.
     """
     graph = document.graph
-    numbers, fed = _walk(document, [(graph.index[name], port) for name, port in outputs], cuts or {}, drop, colocated)
+    seeds = [(graph.index[name], port) for name, port in outputs] + [(number, CONTROL_PORT) for number in also]
+    numbers, fed = _walk(document, seeds, cuts or {}, drop, colocated)
     selection = Selection(document, tuple(outputs), tuple(sorted(numbers)), fed, drop)
     _require_sound(selection)
     return selection
@@ -283,7 +286,9 @@ def provenance_of(selection: Selection, origins: Mapping[str, Origin]) -> Proven
     gone = np.flatnonzero(~stays).tolist()
     names = join(selection.outputs)
     unneeded = Removal("removed", f"not needed by {names}")
-    waited = Removal("removed", f"only updates variables or checks values; {names} waited for it, but reads nothing of it")
+    waited = Removal(
+        "removed", f"only updates variables or checks values; {names} waited for it, but reads nothing of it"
+    )
     inputs = join(graph.names[number] for number in selection.fed)
     behind = Removal("removed", f"only computes {inputs}, which is fed now")
     needed_once = _needed_uncut(selection)

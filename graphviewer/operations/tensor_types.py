@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from graphviewer import protos
 from graphviewer.analysis.ops import arguments, is_pipeline_op
 from graphviewer.model.document import Document
 from graphviewer.model.names import CONTROL_PORT
 from graphviewer.model.tensors import TensorError, node_shape, shape_list, tensor_value
+from graphviewer.operations.library import reached
 
 Shape = list[int] | None
 """Sizes, -1 where unknown; None for unknown rank."""
 
 _SAME_SHAPE = frozenset(
-    "Identity StopGradient PreventGradient CheckNumerics Snapshot Cast Enter Exit NextIteration Switch RefIdentity Relu Relu6 "
-    "Elu Selu Sigmoid Tanh Softmax LogSoftmax Neg Abs Square Sqrt Rsqrt Exp Log Floor Ceil Round Rint Sign ZerosLike OnesLike "
-    "BiasAdd AdjustContrastv2 AdjustHue AdjustSaturation RandomShuffle Print LogicalNot".split()
+    {
+        *("Identity", "StopGradient", "PreventGradient", "CheckNumerics", "Snapshot", "Print", "Cast", "RefIdentity"),
+        *("Enter", "Exit", "NextIteration", "Switch", "RandomShuffle", "ZerosLike", "OnesLike", "LogicalNot"),
+        *("Relu", "Relu6", "Elu", "Selu", "Sigmoid", "Tanh", "Softmax", "LogSoftmax", "BiasAdd", "Neg", "Abs", "Sign"),
+        *("Square", "Sqrt", "Rsqrt", "Exp", "Log", "Floor", "Ceil", "Round", "Rint"),
+        *("AdjustContrastv2", "AdjustHue", "AdjustSaturation"),
+    }
 )
 """Ops whose first output has the shape of their first input."""
 
-_ELEMENTWISE = frozenset("Add AddV2 Sub Mul RealDiv Div Maximum Minimum Pow FloorDiv FloorMod SquaredDifference".split())
+_ELEMENTWISE = frozenset(
+    {"Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "Maximum", "Minimum", "Pow", "FloorDiv", "FloorMod"}
+)
 """Ops that broadcast two inputs."""
 
 _LOOK_BACK = 64
@@ -87,13 +97,15 @@ def _same_shape_input(document: Document, number: int, node: Any) -> tuple[int, 
     if node.op in _SAME_SHAPE and inputs:
         return inputs[0]
     if node.op in _ELEMENTWISE and len(inputs) == 2:
-        plain = [source for source in inputs if document.graph.ops[source[0]] != "Const" or not _is_scalar(document, source[0])]
+        plain = [source for source in inputs if not _is_scalar(document, source[0])]
         return plain[0] if len(plain) == 1 else None
     return None
 
 
 def _is_scalar(document: Document, number: int) -> bool:
-    return not document.node(number).attr["value"].tensor.tensor_shape.dim
+    """The node is a scalar constant."""
+    node = document.node(number)
+    return node.op == "Const" and not node.attr["value"].tensor.tensor_shape.dim
 
 
 def _data_inputs(document: Document, number: int) -> list[tuple[int, int]]:
@@ -173,24 +185,27 @@ def _scalar_shape(document: Document, number: int, port: int) -> Shape:
     return []
 
 
-_SHAPE_RULES: dict[str, Callable[[Document, int, int], Shape]] = {
-    "Const": _const_shape,
-    "Reshape": _reshape_shape,
-    "ReaderRead": _scalar_shape,
-    "ReaderReadV2": _scalar_shape,
-    "ReadFile": _scalar_shape,
-    **dict.fromkeys((f"QueueDequeue{kind}{version}" for kind in ("", "Many", "UpTo") for version in ("", "V2")), _dequeue_shape),
-    **dict.fromkeys(("ParseExample", "ParseSingleExample"), _dense_shape),
-    **dict.fromkeys(("DecodeJpeg", "DecodePng", "DecodeAndCropJpeg"), _image_shape),
-    **dict.fromkeys(("ResizeBilinear", "ResizeBicubic", "ResizeNearestNeighbor", "ResizeArea"), _resized_shape),
-}
+_DEQUEUES = ("QueueDequeue", "QueueDequeueMany", "QueueDequeueUpTo")
+_RESIZES = ("ResizeBilinear", "ResizeBicubic", "ResizeNearestNeighbor", "ResizeArea")
+_SHAPE_RULES: Mapping[str, Callable[[Document, int, int], Shape]] = MappingProxyType(
+    {
+        "Const": _const_shape,
+        "Reshape": _reshape_shape,
+        **dict.fromkeys(("ReaderRead", "ReaderReadV2", "ReadFile"), _scalar_shape),
+        **dict.fromkeys((*_DEQUEUES, *(f"{op}V2" for op in _DEQUEUES)), _dequeue_shape),
+        **dict.fromkeys(("ParseExample", "ParseSingleExample"), _dense_shape),
+        **dict.fromkeys(("DecodeJpeg", "DecodePng", "DecodeAndCropJpeg"), _image_shape),
+        **dict.fromkeys(_RESIZES, _resized_shape),
+    }
+)
 
 
 def _any_batch(document: Document, number: int, shape: Shape) -> Shape:
     """Free the first size of what a pipeline gives in batches of a fixed size."""
     if not shape or shape[0] < 0 or not is_pipeline_op(document.graph.ops[number]):
         return shape
-    graph = document.graph
-    behind = graph.ancestors([number])
-    batched = any(behind[i] and "Batch" in op and "Dataset" in op for i, op in enumerate(graph.ops))
+    behind = [document.node(source) for source in np.flatnonzero(document.graph.ancestors([number])).tolist()]
+    functions = reached(behind, document.graph_def.library)
+    inside = (node for name in functions for node in document.functions[name].node_def)
+    batched = any("Batch" in node.op and "Dataset" in node.op for node in (*behind, *inside))
     return [-1, *shape[1:]] if batched else shape

@@ -365,6 +365,8 @@ CASES = [
     *_both("update of another as control", update_of_another_as_control),
     Case("checks as control", checks_as_control),
     Case("batch norm in a conditional", batch_norm_in_conditional, control_flow_v2=False, warns="is_training"),
-    Case("batch norm in training", batch_norm_in_training, options={"allow_training_mode": True}, warns="as in training"),
+    Case(
+        "batch norm in training", batch_norm_in_training, options={"allow_training_mode": True}, warns="as in training"
+    ),
     Case("dropout with a fed rate", dropout_with_fed_rate, warns="'rate'"),
 ]

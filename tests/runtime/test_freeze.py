@@ -25,8 +25,9 @@ class Trained:
 
 
 def exact_session(graph: tf.Graph) -> v1.Session:
-    """A session without Grappler, whose rewrites change the last bits."""
+    """A session without optimizers: Grappler's rewrites, and folding on one thread, change the last bits."""
     config = v1.ConfigProto()
+    config.graph_options.optimizer_options.opt_level = v1.OptimizerOptions.L0
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return v1.Session(graph=graph, config=config)
 
@@ -136,7 +137,7 @@ def updated_in_inner_function() -> None:
 def test_that_a_read_after_an_update_is_refused_unless_the_value_before_is_accepted(build, tmp_path):
     original = trained(build, tmp_path)
 
-    with pytest.raises(OperationError, match="after .* has changed it"):
+    with pytest.raises(OperationError, match=r"after .* has changed it"):
         freeze(original.document)
 
     result = freeze(original.document, accept_value_before=True)
@@ -151,7 +152,9 @@ def tower(images: tf.Tensor, *, training: bool, resource: bool) -> tf.Tensor:
             weights = v1.get_variable("weights", [3, 3, x.shape[-1], channels], use_resource=resource)
             y = v1.nn.conv2d(x, weights, strides=[1, 1, 1, 1], padding="SAME")
             stats = [
-                v1.get_variable(part, [channels], initializer=v1.random_uniform_initializer(0.5, 1.5), use_resource=resource)
+                v1.get_variable(
+                    part, [channels], initializer=v1.random_uniform_initializer(0.5, 1.5), use_resource=resource
+                )
                 for part in ("gamma", "beta", "mean", "variance")
             ]
             if training:
@@ -228,7 +231,7 @@ def test_that_an_iterator_is_cut_into_one_placeholder_per_output(tmp_path):
 
     result = freeze(original.document, inputs=["IteratorGetNext"])
 
-    rows, factors = np.random.RandomState(0).rand(5, 3).astype("f4"), np.arange(5, dtype="i4")
+    rows, factors = np.random.RandomState(0).rand(2, 3).astype("f4"), np.arange(2, dtype="i4")
     with tf.Graph().as_default() as graph:
         document = original.document
         tf.import_graph_def(v1.GraphDef.FromString(document.graph_def.SerializeToString()), name="")
@@ -236,7 +239,11 @@ def test_that_an_iterator_is_cut_into_one_placeholder_per_output(tmp_path):
             session.run("save/restore_all", {"save/filename:0": str(document.checkpoint)})
             feed = {"IteratorGetNext:0": rows, "IteratorGetNext:1": factors}
             before = {"y:0": session.run("y:0", feed)}
-    assert len(result.inputs) == 2
+    placeholders = [node for node in result.document.graph_def.node if node.op == "Placeholder"]
+    shapes = [[dim.size for dim in node.attr["shape"].shape.dim] for node in placeholders]
+    assert shapes == [[-1, 3], [-1]]
+    assert [node.attr["dtype"].type for node in placeholders] == [protos.DataType.FLOAT, protos.DataType.INT32]
+    assert [node.name for node in placeholders] == list(result.inputs)
     feed = dict(zip([f"{name}:0" for name in result.inputs], (rows, factors), strict=True))
     assert_equal(before, run(result, feed=feed))
 
@@ -259,7 +266,13 @@ def test_that_with_colocation_kept_the_result_is_tensorflows_node_for_node(tmp_p
 
     ours = v1.GraphDef.FromString(result.document.graph_def.SerializeToString())
     assert [node.name for node in ours.node] == [node.name for node in expected.node]
-    assert list(ours.node) == list(expected.node)
+    assert list(map(without_shapes, ours.node)) == list(map(without_shapes, expected.node))
+
+
+def without_shapes(node):
+    """TensorFlow also forgets the inferred shapes of nodes that only read a constant now."""
+    node.attr.pop("_output_shapes", None)
+    return node
 
 
 def test_that_pass_through_nodes_go_as_in_tensorflows_remove_training_nodes(tmp_path):

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from checkpoint_files import write_bundle
 from click.testing import CliRunner
 
 from graphviewer import protos
@@ -174,6 +175,43 @@ def test_that_freeze_takes_the_best_suggestion_and_says_so(graph, tmp_path):
     assert "No output was named" in result.stderr
     assert result.stdout.startswith("frozen.pb: 7 → ")
     assert len(result.stdout.splitlines()) == 1
+
+
+@pytest.fixture
+def trained(tmp_path):
+    """A graph of two variables, one of them not in the checkpoint beside it."""
+    ref = DataType.FLOAT
+    made = [op("x", "Placeholder", dtype=ref), op("w", "VariableV2", dtype=ref), op("slot", "VariableV2", dtype=ref)]
+    for node in made[1:]:
+        node.attr["shape"].shape.dim.add(size=2)
+    made += [op("w/read", "Identity", "w", T=ref), op("y", "Mul", "x", "w/read", T=ref)]
+    write_bundle(tmp_path / "model.ckpt", {"w": np.ones(2, np.float32), "other": np.ones(3, np.float32)})
+    return write(tmp_path / "trained.pb", *made), tmp_path / "model.ckpt"
+
+
+def test_that_variables_are_compared_with_the_checkpoint(trained):
+    graph, checkpoint = trained
+    found = loaded(run("variables", graph, "--checkpoint", checkpoint, "--json"))
+    assert set(found) == {"variables", "coverage"}
+    assert found["coverage"] == 0.5
+    assert found["variables"][0] == {
+        "name": "w", "key": "w", "shape": [2], "dtype": "float32", "status": "both", "nearest": [],
+    }  # fmt: skip
+    assert [row["status"] for row in found["variables"]] == ["both", "only_graph", "only_checkpoint"]
+    text = run("variables", graph, "--checkpoint", checkpoint).stdout
+    assert "1 only in the graph" in text
+    assert "slot" in text
+
+
+def test_that_freezing_counts_the_variables_that_became_constants(trained, tmp_path):
+    graph, checkpoint = trained
+    words = ("freeze", graph, "--checkpoint", checkpoint, "--output", "y")
+    assert loaded(run(*words, "-o", tmp_path / "a.pb", "--json"))["frozen"] == 1
+    assert "1 variable became a constant" in run(*words, "-o", tmp_path / "b.pb").stdout
+    missing = run("freeze", graph, "--checkpoint", checkpoint, "--output", "slot", "-o", tmp_path / "c.pb")
+    assert missing.exit_code == 2
+    assert "slot" in missing.stderr
+    assert not (tmp_path / "c.pb").exists()
 
 
 def test_that_strip_has_both_methods(graph, tmp_path):

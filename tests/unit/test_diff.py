@@ -232,6 +232,25 @@ def test_that_an_attribute_at_its_default_may_be_left_out():
     assert statuses(compare(document(written), document(node("n", "MatMul")))) == {"n": "changed"}
 
 
+def test_that_inferred_shapes_on_one_side_only_do_not_count():
+    inferred, other = node("n", "MatMul"), node("n", "MatMul")
+    inferred.attr["_output_shapes"].list.shape.add().dim.add(size=2)
+    assert compare(document(inferred), document(other)).same
+    other.attr["_output_shapes"].list.shape.add().dim.add(size=3)
+    assert statuses(compare(document(inferred), document(other))) == {"n": "changed"}
+
+
+def test_that_alike_parts_of_two_networks_are_not_a_renamed_scope():
+    def build(scope, parts):
+        made = []
+        for part in parts:
+            made += [node(f"{scope}/{part}/w", "Const"), node(f"{scope}/{part}/y", "Relu", f"{scope}/{part}/w")]
+        return document(*made)
+
+    diff = compare(build("a", [f"dense{n}" for n in range(20)]), build("b", [f"conv{n}" for n in range(20)]))
+    assert "renamed" not in counts(diff)
+
+
 def constant(proto):
     return document(node("c", "Const", dtype=dtype(proto.dtype), value=protos.AttrValue(tensor=proto)))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import tempfile
+import threading
 
 import pytest
 from hypothesis import given
@@ -80,15 +82,24 @@ def converse(jobs: str, *requests: Job) -> tuple[list[protocol.Message], str]:
     """What a worker with these jobs answers, and what it wrote to standard error."""
     code = f"from graphviewer.worker.server import serve\n{jobs}\nserve(lambda: run)"
     command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as worker:
-        for request in requests:
-            worker.stdin.write(protocol.encode(request))
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors) as worker,
+    ):
+        watchdog = threading.Timer(30, worker.kill)
+        watchdog.start()
+        worker.stdin.write(b"".join(map(protocol.encode, requests)))
         worker.stdin.flush()
         answers = []
         while sum(isinstance(answer, Done | Failed) for answer in answers) < len(requests):
             answers.append(protocol.read(worker.stdout))
+            assert answers[-1] is not None, "the worker ended early"
         worker.stdin.close()
-        return answers, worker.stderr.read().decode()
+        worker.wait()
+        watchdog.cancel()
+        watchdog.join()
+        errors.seek(0)
+        return answers, errors.read().decode()
 
 
 def test_that_prints_of_python_of_the_system_and_of_children_do_not_break_frames():

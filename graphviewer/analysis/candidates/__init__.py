@@ -52,7 +52,7 @@ class Candidate:
 
 def signature_endpoints(document: Document, side: str) -> Iterator[tuple[str, int, str]]:
     """(signature/key, port, node name) of all inputs or outputs of signatures, TensorFlow's own left out."""
-    for key, signature in sorted(document.signatures.items(), key=lambda item: item[0] != "serving_default"):
+    for key, signature in sorted(document.signatures.items(), key=lambda item: (item[0] != "serving_default", item[0])):
         if key.startswith("__"):
             continue
         for name, tensor in sorted(getattr(signature, side).items()):

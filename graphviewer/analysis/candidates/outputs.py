@@ -95,7 +95,8 @@ class Outputs:
         self._prefer_identities(found)
         found += self._inner(found, limit - len(found))
         place = {key: number for number, key in enumerate(signed)}
-        found.sort(key=lambda one: ((one.node, one.port) not in signed, -one.score, place.get((one.node, one.port), -one.node)))
+        found.sort(key=lambda one: (-one.score, place.get((one.node, one.port), -one.node)))
+        found.sort(key=lambda one: (one.node, one.port) not in signed)
         return [one.suggestion(self.graph.names[one.node]) for one in found[:limit]]
 
     def _inner(self, ends: Sequence[Candidate], count: int) -> list[Candidate]:
@@ -156,7 +157,8 @@ class Outputs:
         silent = facts.mask(node for node in range(facts.count) if self._is_silent(node))
         partly = ops.inside_loops(self.graph) | ops.inside_branches(self.graph)
         writes = facts.assigns | facts.applies
-        return ~(never | pivot | silent | partly | writes | self._training | self._judging)
+        regularisers = self.forward.loss_only & ~facts.from_values
+        return ~(never | pivot | silent | partly | writes | regularisers | self._training | self._judging)
 
     def _is_silent(self, node: int) -> bool:
         return ops.output_count(self.document.node(node)) == 0

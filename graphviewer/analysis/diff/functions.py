@@ -79,10 +79,14 @@ class FunctionPairs:
 
 
 def _neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
-    """A FunctionDef without its own name, order of nodes and names of what it calls; and those names in fixed order."""
+    """A FunctionDef without its name, order of nodes, inferred shapes and names of what it calls; and those names."""
     bare = protos.FunctionDef()
     bare.CopyFrom(function)
     bare.signature.name = ""
+    bare.attr.pop("_input_shapes", None)
+    for node in bare.node_def:
+        node.attr.pop("_output_shapes", None)
+        node.ClearField("experimental_debug_info")
     nodes = sorted(bare.node_def, key=lambda node: node.name)
     del bare.node_def[:]
     calls = [name for node in nodes for name in _take_calls(node.attr)]

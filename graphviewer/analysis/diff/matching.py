@@ -17,6 +17,7 @@ Matcher = Callable[[Pairing], None]
 
 _MAX_ROUNDS = 64
 _MAX_RENAMES = 64
+_SHARE = 0.1  # of the nodes that look for a partner must be called alike below two scopes, for one to be the other
 _ANNOTATIONS = ("_class", "_output_shapes")
 
 
@@ -90,11 +91,12 @@ def by_prefix(pairing: Pairing) -> None:
     """Link nodes below a renamed scope (``net/...`` to ``tower/net/...``, or all to ``import/...``) with equal ops.
 
     Each pair of nodes with one last part and one op votes for the scopes in front of what their names share; the
-    scope pair with the most votes goes first. One vote is not enough: two nodes called ``bias`` are no renamed scope.
+    scope pair with the most votes goes first. A few votes are not enough: two nodes called ``bias`` are no renamed
+    scope, nor are the batch norms of two networks one batch norm.
     """
-    votes = _votes(pairing)
-    for (old, new), count in votes.most_common(_MAX_RENAMES):
-        if count > 1:
+    enough = max(2, _SHARE * min(len(pairing.free_before()), len(pairing.free_after())))
+    for (old, new), count in _votes(pairing).most_common(_MAX_RENAMES):
+        if count >= enough:
             _link_scope(pairing, old, new)
 
 

@@ -84,7 +84,10 @@ class Forward:
         return tuple(np.flatnonzero(ends & below & ~predicting).tolist())
 
     def _contacts(self) -> set[int]:
-        """Forward nodes that the first nodes of the backward passes read, breadth first from the seeds."""
+        """Forward nodes that the first nodes of the backward passes read, breadth first from the seeds.
+
+        A weight that is read there belongs to a regulariser: it says nothing about where the loss is.
+        """
         start, readers = self.facts.consumers
         found: set[int] = set()
         for seed in self.training.seeds:
@@ -92,22 +95,26 @@ class Forward:
             for _ in range(CONTACT_DEPTH):
                 following: set[int] = set()
                 for node in level:
-                    touched = self._touches(node, seen)
-                    found |= touched
+                    touched = self._touches(node)
+                    found |= {one for one in touched if not self.facts.is_read[one]}
                     if not touched:
                         following.update(n for n in readers[start[node] : start[node + 1]] if self.backward[n])
                 level = following - seen
                 seen |= following
         return found
 
-    def _touches(self, node: int, seen: set[int]) -> set[int]:
+    def _touches(self, node: int) -> set[int]:
         """Forward inputs of a backward node, also through one helper (``Tile(seed, Shape(x))`` touches x)."""
         inputs = self.graph.inputs(node)
         direct = self._forward(inputs)
         for helper in inputs:
-            if self.backward[helper] and helper not in seen:
+            if self.backward[helper] and not self._below_seeds[helper]:
                 direct |= self._forward(self.graph.inputs(helper))
         return direct
+
+    @cached_property
+    def _below_seeds(self) -> Mask:
+        return self.facts.below(self.facts.mask(self.training.seeds), self.facts.ends)
 
     def _forward(self, nodes: Iterable[int]) -> set[int]:
         return {node for node in nodes if not self.backward[node] and self.graph.ops[node] != "Const"}
@@ -135,14 +142,15 @@ class Forward:
         found = np.zeros(facts.count, np.bool_)
         if not self.losses:
             return found
-        end = facts.ends | self.backward
+        formal = facts.family(ops.SHAPE_OPS | {"OnesLike", "ZerosLike"})
+        end = facts.ends | self.backward | formal
         for source in np.flatnonzero(facts.sources).tolist():
             for heads in self._heads(source).values():
                 below = facts.below(facts.mask(heads), end)
                 if (below & self.above_loss).any() and not (below & self.weighted).any():
                     found |= below
         found |= facts.below(facts.family(ops.LOSS_OPS) & self.above_loss, end)
-        return self._with_plumbing(found & ~end)
+        return self._with_plumbing(found & ~end | (found & formal & ~self.backward))
 
     def _heads(self, source: int) -> dict[int, list[int]]:
         """Readers of a source by the port that they read."""

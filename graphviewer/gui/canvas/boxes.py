@@ -22,6 +22,9 @@ SPECK = 3.0
 SHAPED = 15.0
 """Boxes at least this high have their shape, and text if it can be read."""
 
+DRUM_BULGE = 0.11
+"""How far the ends of a variable's drum bulge, as a share of its height."""
+
 
 class Shown(NamedTuple):
     """Boxes in view, in pixels.
@@ -122,8 +125,7 @@ def _paint_shaped(ink: Easel, shown: Shown, style: NDArray[np.int16]) -> None:
 
 def _paint_pills(painter: QPainter, rects: Floats) -> None:
     for x, y, w, h in rects.tolist():
-        radius = min(h / 2, 18.0)
-        painter.drawRoundedRect(QRectF(x, y, w, h), radius, radius)
+        painter.drawRoundedRect(QRectF(x, y, w, h), h / 2, h / 2)
 
 
 def _paint_constants(painter: QPainter, rects: Floats) -> None:
@@ -138,7 +140,7 @@ def _paint_constants(painter: QPainter, rects: Floats) -> None:
 def _paint_variables(painter: QPainter, rects: Floats) -> None:
     """Drums: a place where a value stays."""
     for x, y, w, h in rects.tolist():
-        bulge = h * 0.16
+        bulge = h * DRUM_BULGE
         painter.drawRoundedRect(QRectF(x, y, w, h), w / 2, bulge)
         painter.drawArc(QRectF(x, y, w, bulge * 2), 180 * 16, 180 * 16)
 
@@ -155,7 +157,7 @@ def _paint_calls(painter: QPainter, rects: Floats) -> None:
     """Pills with a second line inside: something runs in there."""
     _paint_pills(painter, rects)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    _paint_pills(painter, rects + [3, 3, -6, -6])
+    _paint_pills(painter, rects + np.array([3, 3, -6, -6]))
 
 
 def _paint_scopes(painter: QPainter, rects: Floats) -> None:

@@ -6,27 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from graphviewer.gui.canvas.boxes import Shown
 from graphviewer.gui.canvas.easel import Easel
-from graphviewer.gui.canvas.lettering import CAPITAL, Writing
+from graphviewer.gui.canvas.edge_texts import LABEL_SCALE, write_labels
 from graphviewer.gui.canvas.scene import EDGE_CLASSES
 from graphviewer.gui.canvas.shapes import Floats, draw_lines, groups
 
 Indices = NDArray[np.intp]
 
-CURVED_SCALE, ARROW_SCALE, LABEL_SCALE = 0.35, 0.5, 0.78
+CURVED_SCALE, ARROW_SCALE = 0.35, 0.5
+"""Scales from which edges bend, and have arrow heads."""
 
 SHORTEST = 2.0
 """Edges whose extent is less than this many pixels are left out."""
 
 STEPS = 12
 _U = np.linspace(0.0, 1.0, STEPS + 1)
-# A cubic that leaves and arrives vertically; its control points are at half the height.
-_ALONG_X = _U * _U * (3 - 2 * _U)
-_ALONG_Y = 1.5 * _U * (1 - _U) + _U**3
+# A cubic that leaves and arrives along the flow; its control points are at half the way.
+_ACROSS = _U * _U * (3 - 2 * _U)
+_WITH_FLOW = 1.5 * _U * (1 - _U) + _U**3
 
 MOST_CURVES = 240
 """Curves of a selection beyond this many are left out: they would be a solid surface."""
@@ -61,13 +61,14 @@ def segments(ink: Easel, edges: Indices) -> Segments:
     return Segments(np.stack([x[0], y[0], x[1], y[1]], axis=1), owner)
 
 
-def curved(pieces: Segments) -> Segments:
-    """Each slanted piece as a curve of short pieces; vertical ones, and ones out of sight, stay as they are."""
-    x0, _, x1, _ = pieces.lines.T
-    bends = np.abs(x1 - x0) > 1.5
+def curved(pieces: Segments, is_sideways: bool) -> Segments:
+    """Each slanted piece as a curve of short pieces that leaves and arrives along the flow; others stay as they are."""
+    x0, y0, x1, y1 = pieces.lines.T
+    bends = np.minimum(np.abs(x1 - x0), np.abs(y1 - y0)) > 0.5
+    bends &= np.abs(y1 - y0 if is_sideways else x1 - x0) > 1.5
     bent = pieces.lines[bends]
     start, way = bent[:, None, :2], (bent[:, 2:] - bent[:, :2])[:, None, :]
-    points = start + way * np.stack([_ALONG_X, _ALONG_Y], axis=1)
+    points = start + way * np.stack([_WITH_FLOW, _ACROSS] if is_sideways else [_ACROSS, _WITH_FLOW], axis=1)
     short = np.concatenate([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 4)
     return Segments(
         np.concatenate([pieces.lines[~bends], short]),
@@ -90,7 +91,7 @@ def paint_edges(ink: Easel) -> None:
     scale = ink.camera.scale
     pieces = _visible(segments(ink, edges), ink.camera.width, ink.camera.height)
     if scale >= CURVED_SCALE:
-        pieces = curved(pieces)
+        pieces = curved(pieces, ink.scene.is_sideways)
     classes = ink.scene.edge_class[edges]
     wide = np.round(ink.scene.edge_width[edges] * 2) if scale >= CURVED_SCALE else np.full(len(edges), 2.0)
     ink.painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
@@ -102,7 +103,7 @@ def paint_edges(ink: Easel) -> None:
     if scale >= ARROW_SCALE:
         _paint_arrows(ink, edges, classes)
     if scale >= LABEL_SCALE:
-        _write_labels(ink, edges)
+        write_labels(ink, edges)
 
 
 _BY_ORDER = ("faint", "control", "data", "reference", "strong", "removed", "added")
@@ -153,89 +154,6 @@ def _ends(ink: Easel, edges: Indices) -> tuple[Floats, Floats]:
 _OUTWARDS = np.array([[0.0, -10.0], [0.0, 10.0], [-10.0, 0.0], [10.0, 0.0]])
 
 
-# -- texts on edges ---------------------------------------------------------------------------------------------
-
-
-def _write_labels(ink: Easel, edges: Indices) -> None:
-    """Counts on bundles, and the shape of the tensor on single edges."""
-    drawing, camera, scene = ink.scene.drawing, ink.camera, ink.scene
-    text_of = {edge: f"{count:,}" for edge, count in _pairs(edges, drawing.count) if count > 1}
-    if scene.shape_of is not None and camera.scale >= 1.0:
-        for edge, node in _pairs(edges, scene.node[drawing.source]):
-            if node >= 0 and (shape := scene.shape_of(node)):
-                text_of[edge] = shape
-    if not text_of:
-        return
-    labelled = np.fromiter(text_of, np.intp)
-    x, y, room = _middles(ink, labelled)
-    size = 9 * min(camera.scale, 1.4)
-    writing = Writing(ink.look.lettering)
-    grounds: dict[int, list[QRectF]] = {}
-    depth = drawing.depth[drawing.source[labelled]].tolist()
-    for edge, at_x, at_y, space, level in zip(labelled.tolist(), x.tolist(), y.tolist(), room.tolist(), depth, strict=True):
-        if space < size * 1.6 or not (0 < at_x < camera.width and 0 < at_y < camera.height):
-            continue
-        fitted = writing.lettering.fit(text_of[edge], 16)
-        width = (fitted.width + 0.7) * size
-        grounds.setdefault(level, []).append(QRectF(at_x - width / 2, at_y - size * 0.68, width, size * 1.36))
-        writing.add(at_x - fitted.width * size / 2, at_y + CAPITAL / 2 * size, fitted.text, size, ink.color("canvas.muted"))
-    ink.painter.setPen(Qt.PenStyle.NoPen)
-    for level, rects in grounds.items():
-        ink.painter.setBrush(ink.look.ground(level))
-        ink.painter.drawRects(rects)
-    writing.draw(ink.painter)
-
-
-def _pairs(edges: Indices, values: NDArray[np.int32]) -> zip[tuple[int, int]]:
-    return zip(edges.tolist(), values[edges].tolist(), strict=True)
-
-
-def _middles(ink: Easel, edges: Indices) -> tuple[Floats, Floats, Floats]:
-    """Where a text goes on each edge: the middle of its first long vertical stretch, with the height there."""
-    drawing, camera = ink.scene.drawing, ink.camera
-    first = drawing.offsets[:-1][edges]
-    pieces = np.diff(drawing.offsets)[edges] - 1
-    owner = np.repeat(np.arange(len(edges)), pieces)
-    at = first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    height = np.abs(drawing.points[at + 1, 1] - drawing.points[at, 1])
-    # The tallest piece of each edge; ties go to the first.
-    order = np.lexsort((-height, owner))
-    best = order[np.searchsorted(owner[order], np.arange(len(edges)))]
-    low, high = drawing.points[at[best]].astype(np.float64), drawing.points[at[best] + 1].astype(np.float64)
-    middle = (low + high) / 2
-    return camera.x(middle[:, 0]), camera.y(middle[:, 1]), height[best].astype(np.float64) * camera.scale
-
-
-# -- hubs -------------------------------------------------------------------------------------------------------
-
-
-def paint_stubs(ink: Easel, shown: Shown) -> None:
-    """Short ends, with a count, of edges that the layout took out because a neighbour has too many."""
-    counts = ink.scene.hub_counts[:, shown.box]
-    scale = ink.camera.scale
-    if scale < ARROW_SCALE or not counts.any():
-        return
-    writing = Writing(ink.look.lettering)
-    size, reach = 9 * min(scale, 1.4), 9 * scale
-    stem, dot = QPen(ink.look.edges["data"], 1), QPen(ink.look.edges["data"], 4)
-    dot.setCapStyle(Qt.PenCapStyle.RoundCap)
-    for side, outwards in ((0, -1), (1, 1)):
-        some = np.flatnonzero(counts[side])
-        x, y, w, h = shown.rect[some].T
-        foot_x = x + w - np.minimum(16 * scale, w / 4)
-        foot_y = y + h * side
-        tip_y = foot_y + outwards * reach
-        ink.painter.setPen(stem)
-        draw_lines(ink.painter, np.stack([foot_x, foot_y, foot_x, tip_y], axis=1))
-        ink.painter.setPen(dot)
-        draw_lines(ink.painter, np.stack([foot_x, tip_y, foot_x + 0.01, tip_y], axis=1))
-        if scale >= LABEL_SCALE:
-            for at_x, at_y, count in zip(foot_x.tolist(), tip_y.tolist(), counts[side][some].tolist(), strict=True):
-                text = writing.lettering.fit(f"{count:,}", 12).text
-                writing.add(at_x + 5, at_y + CAPITAL / 2 * size, text, size, ink.color("canvas.muted"))
-    writing.draw(ink.painter)
-
-
 # -- selection --------------------------------------------------------------------------------------------------
 
 
@@ -253,7 +171,7 @@ def _paint_lit_edges(ink: Easel, edges: Indices, color: QColor) -> None:
         return
     pieces = _visible(segments(ink, edges), ink.camera.width, ink.camera.height)
     ink.painter.setPen(QPen(color, 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-    draw_lines(ink.painter, curved(pieces).lines)
+    draw_lines(ink.painter, curved(pieces, ink.scene.is_sideways).lines)
     tips, back = _ends(ink, edges)
     draw_lines(ink.painter, arrow_heads(tips, back, float(np.clip(7 * ink.camera.scale, 5, 10))))
 
@@ -263,11 +181,15 @@ def _paint_curves(ink: Easel) -> None:
     if not len(lit.source):
         return
     camera = ink.camera
-    # From the bottom of the source to the top of the target, as the layout's own edges run.
-    start = np.stack([camera.x((left + right)[lit.source] / 2), camera.y(bottom[lit.source])], axis=1)
-    stop = np.stack([camera.x((left + right)[lit.target] / 2), camera.y(top[lit.target])], axis=1)
+    middle_x, middle_y = camera.x((left + right) / 2), camera.y((top + bottom) / 2)
+    if ink.scene.is_sideways:  # from side to side as the layout's own edges run
+        flow, ends = np.array([1.0, 0.0]), ((camera.x(right), middle_y), (camera.x(left), middle_y))
+    else:
+        flow, ends = np.array([0.0, 1.0]), ((middle_x, camera.y(bottom)), (middle_x, camera.y(top)))
+    start = np.stack([ends[0][0][lit.source], ends[0][1][lit.source]], axis=1)
+    stop = np.stack([ends[1][0][lit.target], ends[1][1][lit.target]], axis=1)
     nearest = np.argsort(np.abs(stop - start).sum(axis=1), kind="stable")[:MOST_CURVES]
-    lines, arrows = _overlay_curves(start[nearest], stop[nearest])
+    lines, arrows = _overlay_curves(start[nearest], stop[nearest], flow)
     for is_in, token in ((True, "canvas.lit_in"), (False, "canvas.lit_out")):
         for control in (False, True):
             chosen = (lit.is_in[nearest] == is_in) & (lit.control[nearest] == control)
@@ -281,8 +203,8 @@ def _paint_curves(ink: Easel) -> None:
             draw_lines(ink.painter, arrows[chosen].reshape(-1, 4))
 
 
-def _overlay_curves(start: Floats, stop: Floats) -> tuple[Floats, Floats]:
-    """Curves that leave downwards and arrive from above, even when the target lies higher.
+def _overlay_curves(start: Floats, stop: Floats, flow: Floats) -> tuple[Floats, Floats]:
+    """Curves that leave and arrive along the flow, even when the target lies before the source.
 
     Returns:
         float64 [n, steps, 4] pieces, and float64 [n, 2, 4] arrow heads.
@@ -290,9 +212,9 @@ def _overlay_curves(start: Floats, stop: Floats) -> tuple[Floats, Floats]:
     u = np.linspace(0.0, 1.0, 3 * STEPS + 1)[:, None]
     weights = [(1 - u) ** 3, 3 * (1 - u) ** 2 * u, 3 * (1 - u) * u**2, u**3]
     lean = np.clip(np.abs(stop - start).sum(axis=1) * 0.25, 18, 260)
-    down = np.stack([np.zeros(len(lean)), lean], axis=1)
-    corners = (start, start + down, stop - down, stop)
+    reach = lean[:, None] * flow
+    corners = (start, start + reach, stop - reach, stop)
     points = sum(weight[None] * corner[:, None, :] for weight, corner in zip(weights, corners, strict=True))
     lines = np.concatenate([points[:, :-1], points[:, 1:]], axis=2)
-    heads = arrow_heads(stop, stop - [0.0, 10.0], 7.0)
+    heads = arrow_heads(stop, stop - 10 * flow, 7.0)
     return lines, np.stack(np.split(heads, 2), axis=1)

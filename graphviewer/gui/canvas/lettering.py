@@ -52,9 +52,8 @@ class Lettering:
             strategy = QFont.StyleStrategy
             one.setStyleStrategy(strategy.PreferAntialias | strategy.NoSubpixelAntialias)
         self._metrics = [QFontMetricsF(one) for one in self._fonts]
-        self._advances = [
-            np.array([metrics.horizontalAdvance(chr(code)) / BASE for code in range(_LATIN)]) for metrics in self._metrics
-        ]
+        letters = [chr(code) for code in range(_LATIN)]
+        self._advances = [np.array([*map(metrics.horizontalAdvance, letters)]) / BASE for metrics in self._metrics]
         self._fitted: dict[tuple[str, int, bool], Fitted] = {}
 
     def fit(self, text: str, ems: float, bold: bool = False) -> Fitted:

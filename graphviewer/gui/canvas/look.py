@@ -46,7 +46,8 @@ class Look:
         self.lettering = Lettering(font or load_font())
         self._colors: dict[str, QColor] = {}
         self.edges = {name: self.color(f"edges.{name}") for name in EDGE_CLASSES}
-        self.styles = lru_cache(maxsize=8)(self._styles)
+        self._styles = lru_cache(maxsize=8)(self._all_styles)
+        self._marks = lru_cache(maxsize=8)(self._all_marks)
 
     def color(self, token: str) -> QColor:
         """A colour of the theme. One object per token: never change it."""
@@ -62,7 +63,7 @@ class Look:
         """What lies behind a box at this depth."""
         return self.color("canvas.background") if depth == 0 else self.frame(depth - 1)
 
-    def _styles(self, kind: str, categories: tuple[str, ...]) -> list[BoxStyle]:
+    def _all_styles(self, kind: str, categories: tuple[str, ...]) -> list[BoxStyle]:
         text, muted = self.color("canvas.text"), self.color("canvas.muted")
         plain = {
             Kind.OP: ("box", "box_edge"),
@@ -90,20 +91,18 @@ class Look:
     def scene_styles(self, scene: Scene) -> list[BoxStyle]:
         """The styles that ``style_of`` numbers."""
         overlay = scene.overlay
-        return self.styles(overlay.kind, tuple(overlay.categories)) if overlay else self.styles("", ())
+        return self._styles(overlay.kind, tuple(overlay.categories)) if overlay else self._styles("", ())
 
     def marks(self, scene: Scene) -> list[QColor]:
         """The saturated colour of each category of the scene's overlay."""
-        if scene.overlay is None:
-            return []
-        return [self.color(f"{scene.overlay.kind}.{name}.mark") if self._has(scene, name) else self.color("window.accent")
-                for name in scene.overlay.categories]
+        overlay = scene.overlay
+        return self._marks(overlay.kind, tuple(overlay.categories)) if overlay else []
 
-    def _has(self, scene: Scene, name: str) -> bool:
-        return scene.overlay is not None and f"{scene.overlay.kind}.{name}.mark" in self.theme.tokens
+    def _all_marks(self, kind: str, categories: tuple[str, ...]) -> list[QColor]:
+        return [self.theme.category(kind, name).mark for name in categories]
 
 
-def style_of(scene: Scene, boxes: NDArray[np.intp]) -> NDArray[np.int16]:
+def style_of(scene: Scene, boxes: NDArray[np.signedinteger]) -> NDArray[np.int16]:
     """int16 [n]: number of the style of each of ``boxes``."""
     category = scene.category[boxes]
     style = np.where(category >= 0, category + FIRST_CATEGORY, scene.kind[boxes])

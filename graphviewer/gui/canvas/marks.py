@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
 
-from graphviewer.gui.canvas.boxes import SHAPED, Shown, in_view
+from graphviewer.gui.canvas.boxes import Shown, in_view
 from graphviewer.gui.canvas.camera import Camera
 from graphviewer.gui.canvas.easel import Easel
 from graphviewer.gui.canvas.kinds import Kind
@@ -127,7 +127,7 @@ def _outline(ink: Easel, box: int, gap: float) -> tuple[QRectF, float]:
     rect = QRectF(x, y, max(right - x, 3.0), max(bottom - y, 3.0)).adjusted(-gap, -gap, gap, gap)
     kind = ink.scene.kind[box]
     round_ends = kind in (Kind.OP, Kind.CALL)
-    radius = min(rect.height() / 2, 18.0 + gap) if round_ends else min(rect.height() / 5, 9.0) + gap / 2
+    radius = rect.height() / 2 if round_ends else min(rect.height() / 5, 9.0) + gap / 2
     return rect, radius
 
 
@@ -142,9 +142,22 @@ def paint_rings(ink: Easel) -> None:
             rect, radius = _outline(ink, box, 1.5)
             painter.drawRoundedRect(rect, radius, radius)
     for box in ink.scene.selected:
-        rect, radius = _outline(ink, box, 3.0)
-        painter.setPen(QPen(ink.color("canvas.selection"), 2.4))
-        painter.drawRoundedRect(rect, radius, radius)
+        if ink.scene.kind[box] != Kind.FRAME:
+            _paint_selection(ink, box)
+
+
+def paint_frame_rings(ink: Easel) -> None:
+    """Rings around selected open scopes; after their titles, which they must not be hidden by."""
+    for box in ink.scene.selected:
+        if ink.scene.kind[box] == Kind.FRAME:
+            _paint_selection(ink, box)
+
+
+def _paint_selection(ink: Easel, box: int) -> None:
+    rect, radius = _outline(ink, box, 3.0)
+    ink.painter.setBrush(Qt.BrushStyle.NoBrush)
+    ink.painter.setPen(QPen(ink.color("canvas.selection"), 2.4))
+    ink.painter.drawRoundedRect(rect, radius, radius)
 
 
 def paint_hover(ink: Easel, box: int) -> None:
@@ -200,12 +213,10 @@ def _paint_flag(ink: Easel, flag: str, x: float, foot: float, size: float) -> No
 def paint_warnings(ink: Easel, shown: Shown) -> None:
     """A yellow triangle on inference nodes that are random or in training mode."""
     warned = np.flatnonzero(ink.scene.warned[shown.box])
-    size = float(np.clip(15 * ink.camera.scale, 9, 20))
+    size = float(np.clip(13 * ink.camera.scale, 9, 18))
     for x, y, w, h in shown.rect[warned].tolist():
-        if h < 4:
-            continue
-        inset = min(h * 0.2, 6.0)
-        _paint_warning(ink, x + w - inset, y + inset * (1 if h >= SHAPED else 0), size)
+        if h >= 4:
+            _paint_warning(ink, x + w - 2, y + 1, size)
 
 
 def _paint_warning(ink: Easel, x: float, y: float, size: float) -> None:

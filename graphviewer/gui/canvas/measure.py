@@ -14,8 +14,8 @@ from graphviewer.model.scopes import Scopes
 
 Floats = NDArray[np.float64]
 
-LEAF_MARGIN, SCOPE_MARGIN = 32.0, 31.0
-"""What a leaf needs beside its text (round ends, a sign), and a scope (triangle)."""
+LEAF_MARGIN, SCOPE_MARGIN = 34.0, 42.0
+"""What a leaf needs beside its text (round ends, a sign), and a scope (triangle, a sign)."""
 
 
 def box_widths(scopes: Scopes, lettering: Lettering) -> Floats:

@@ -8,11 +8,12 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
-from graphviewer.gui.canvas.boxes import SHAPED, Shown
+from graphviewer.gui.canvas.boxes import DRUM_BULGE, SHAPED, Shown
+from graphviewer.gui.canvas.camera import READABLE_SCALE
 from graphviewer.gui.canvas.easel import Easel
 from graphviewer.gui.canvas.kinds import Kind
 from graphviewer.gui.canvas.lettering import CAPITAL, Writing
-from graphviewer.gui.canvas.look import GHOST, BoxStyle, style_of
+from graphviewer.gui.canvas.look import FIRST_CATEGORY, GHOST, BoxStyle, mix, style_of
 from graphviewer.gui.canvas.shapes import draw_lines
 from graphviewer.gui.canvas.signs import CALL_SIGN, sign
 
@@ -28,7 +29,7 @@ _PADS = {Kind.CONSTANT: 0.55, Kind.VARIABLE: 0.6, Kind.CALL: 0.9, Kind.PLACEHOLD
 
 def name_pixels(height: float, scale: float) -> float:
     """The size of a name in a box of this height: in scale, but readable as long as the box has room for it."""
-    return max(NAME * scale, min(8.0, height * 0.5))
+    return max(NAME * scale, min(7.5, height * 0.5))
 
 
 class Box(NamedTuple):
@@ -56,7 +57,8 @@ def write_names(ink: Easel, shown: Shown) -> None:
     for box in _boxes(ink, near, scale):
         if box.kind == Kind.SCOPE:
             _write_scope(ink, writing, box)
-            chevrons.append((box.rect[0] + 0.95 * box.size, _scope_middle(ink, box), box.size))
+            if scale >= READABLE_SCALE:
+                chevrons.append((box.rect[0] + 0.95 * box.size, _scope_middle(ink, box), box.size))
         else:
             _write_leaf(ink, writing, box)
     writing.draw(ink.painter)
@@ -69,7 +71,9 @@ def _boxes(ink: Easel, shown: Shown, scale: float) -> list[Box]:
     styles, style = look.scene_styles(scene), style_of(scene, shown.box).tolist()
     overlay, marks = scene.overlay, look.marks(scene)
     signs = [sign(overlay.kind, name) for name in overlay.categories] if overlay else []
-    signed = [(text, mark) if text else None for text, mark in zip(signs, marks, strict=True)]
+    # Some marks, yellow above all, are too pale for a letter on their own fill.
+    inks = [mix(mark, styles[FIRST_CATEGORY + at].text, 0.4) for at, mark in enumerate(marks)]
+    signed = [(text, color) if text else None for text, color in zip(signs, inks, strict=True)]
     kinds, categories = scene.kind[shown.box].tolist(), scene.category[shown.box].tolist()
     found = []
     for at, (number, rect) in enumerate(zip(shown.box.tolist(), shown.rect.tolist(), strict=True)):
@@ -92,13 +96,14 @@ def _write_leaf(ink: Easel, writing: Writing, box: Box) -> None:
         fitted = fit(mark[0], 2.0)
         writing.add(left, box.middle + CAPITAL / 2 * size, fitted.text, size, mark[1])
         left += (fitted.width + 0.3) * size
+    middle_y = box.middle + (0.6 * DRUM_BULGE * h if box.kind == Kind.VARIABLE else 0.0)
     large, small = ink.scene.label(box.number), ink.scene.op(box.number)
     if ink.scene.op_first:
         large, small = small, large
     detail = DETAIL * ink.camera.scale
     two = detail >= SMALLEST and h >= 1.25 * (size + detail)
     name, middle = fit(large, (right - left) / size), (left + right) / 2
-    baseline = box.middle + (-0.12 if two else CAPITAL / 2) * size
+    baseline = middle_y + (-0.12 if two else CAPITAL / 2) * size
     writing.add(middle - name.width * size / 2, baseline, name.text, size, box.style.text)
     if two:
         op = fit(small, (right - left) / detail)
@@ -114,7 +119,8 @@ def _scope_middle(ink: Easel, box: Box) -> float:
 def _write_scope(ink: Easel, writing: Writing, box: Box) -> None:
     fit, size, detail = writing.lettering.fit, box.size, DETAIL * ink.camera.scale
     x, _, w, h = box.rect
-    left, right, middle = x + 1.75 * size, x + w - 0.7 * size, _scope_middle(ink, box)
+    before = 1.75 if ink.camera.scale >= READABLE_SCALE else 0.7  # from afar the triangle gives its room to the name
+    left, right, middle = x + before * size, x + w - 0.7 * size, _scope_middle(ink, box)
     if box.sign:
         fitted = fit(box.sign[0], 2.0)
         right -= (fitted.width + 0.2) * size

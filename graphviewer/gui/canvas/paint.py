@@ -8,11 +8,13 @@ from PySide6.QtGui import QPainter
 from graphviewer.gui.canvas.boxes import in_view, paint_boxes, paint_frames
 from graphviewer.gui.canvas.camera import Camera
 from graphviewer.gui.canvas.easel import Easel
-from graphviewer.gui.canvas.edges import paint_edges, paint_stubs, paint_trace
+from graphviewer.gui.canvas.edge_texts import paint_stubs
+from graphviewer.gui.canvas.edges import paint_edges, paint_trace
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.marks import (
     Title,
     paint_flags,
+    paint_frame_rings,
     paint_hover,
     paint_rings,
     paint_titles,
@@ -23,7 +25,7 @@ from graphviewer.gui.canvas.names import write_names
 from graphviewer.gui.canvas.scene import Scene
 
 
-def paint(painter: QPainter, scene: Scene, camera: Camera, look: Look, hover: int = -1) -> list[Title]:
+def paint(painter: QPainter, scene: Scene, camera: Camera, look: Look) -> list[Title]:
     """Paint all that the camera sees.
 
     Args:
@@ -31,7 +33,6 @@ def paint(painter: QPainter, scene: Scene, camera: Camera, look: Look, hover: in
         scene: what to paint.
         camera: where to look.
         look: colours and font.
-        hover: the box under the pointer, -1 for none.
 
     Returns:
         The title bars painted, for finding what is under the pointer.
@@ -48,13 +49,19 @@ def paint(painter: QPainter, scene: Scene, camera: Camera, look: Look, hover: in
     write_names(ink, solids)
     if scene.selected:
         paint_trace(ink)
+        paint_rings(ink)
     paint_warnings(ink, solids)
+    paint_flags(ink)
     bars = titles(scene, camera, frames)
     paint_titles(ink, bars)
-    if scene.selected:
-        paint_rings(ink)
-    if hover >= 0:
-        paint_hover(ink, hover)
-    paint_flags(ink)
+    paint_frame_rings(ink)
     painter.restore()
     return bars
+
+
+def paint_over(painter: QPainter, scene: Scene, camera: Camera, look: Look, hover: int) -> None:
+    """Paint what follows the pointer over a picture by ``paint``: a line around the box ``hover``, -1 for none."""
+    if hover >= 0:
+        painter.save()
+        paint_hover(Easel(painter, scene, look, camera), hover)
+        painter.restore()

@@ -9,11 +9,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.analysis.merge import ADDED, REMOVED
 from graphviewer.gui.canvas.kinds import Kind, is_reference, kinds_of
 from graphviewer.gui.canvas.trace import Trace, inside_boxes, lift_pairs, trace
 from graphviewer.layout.drawing import Drawing
+from graphviewer.model.graph import Graph
 from graphviewer.model.overlay import NONE, Overlay
-from graphviewer.model.scopes import Scopes
+from graphviewer.model.scopes import Scopes, build_scopes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -49,7 +51,7 @@ class Scene:
         selection: items of the scope tree; one whose box is not drawn lights the scope around it.
         functions: names of library functions, so that ops that call them look like calls.
         op_first: write the op large and the name small.
-        edge_status: int8 [graph edges], what a comparison says of them: 0 unchanged, 1 removed, 2 added.
+        edge_status: int8 [graph edges], what a comparison says of them (``analysis.merge.EDGE_STATUSES``).
         shape_of: text of the tensor that a node puts out, for edges; called for edges in view only.
         node_bytes: int64 [nodes] size of what a node puts out, 0 where unknown; makes edges wide.
     """
@@ -68,10 +70,21 @@ class Scene:
 
     def with_selection(self, items: Iterable[int]) -> Scene:
         """The same scene with other items selected; what does not depend on them is not made again."""
-        changed = replace(self, selection=frozenset(items))
-        for name in _KEPT_ON_SELECTION:
-            if name in self.__dict__:
-                changed.__dict__[name] = self.__dict__[name]
+        return self._carry(replace(self, selection=frozenset(items)), ("selected", "lit"))
+
+    def moved(self, bounds: Floats) -> Scene:
+        """The same boxes at other places and without edges: a step of a motion."""
+        left, top, right, bottom = bounds.astype(np.float32)
+        nowhere = np.zeros(len(self.drawing.source) + 1, np.int32)
+        drawing = replace(self.drawing, x=left, y=top, w=right - left, h=bottom - top, offsets=nowhere)
+        gone = ("bounds", "routed", "edge_bounds", "is_sideways", "lit", "hub_counts", "start")
+        return self._carry(replace(self, drawing=drawing, selection=frozenset()), gone)
+
+    def _carry(self, changed: Scene, but: Collection[str]) -> Scene:
+        """Hand what was worked out over to a changed copy."""
+        fields = self.__dataclass_fields__
+        known = {name: value for name, value in self.__dict__.items() if name not in fields and name not in but}
+        changed.__dict__.update(known)
         return changed
 
     # -- boxes --------------------------------------------------------------------------------------------------
@@ -145,6 +158,15 @@ class Scene:
         left, top, right, bottom = self.bounds
         hit = np.flatnonzero((left <= x) & (x < right) & (top <= y) & (y < bottom))
         return int(hit[-1]) if len(hit) else -1
+
+    def box_near(self, x: float, y: float) -> int:
+        """The closed box or leaf nearest to a point of the scene, -1 where there is none."""
+        left, top, right, bottom = self.bounds[:, self.solids]
+        if not len(left):
+            return -1
+        across = np.maximum(np.maximum(left - x, x - right), 0)
+        down = np.maximum(np.maximum(top - y, y - bottom), 0)
+        return int(self.solids[np.argmin(across + down)])
 
     # -- overlay ------------------------------------------------------------------------------------------------
 
@@ -231,6 +253,15 @@ class Scene:
         return np.concatenate([low.T, high.T])
 
     @cached_property
+    def is_sideways(self) -> bool:
+        """The drawing runs from left to right: most edges leave their source's right side, not its bottom."""
+        drawing = self.drawing
+        first = drawing.points.astype(np.float64)[drawing.offsets[:-1][self.routed]]
+        _, _, right, bottom = self.bounds[:, drawing.source[self.routed]]
+        at_right, at_bottom = np.abs(first[:, 0] - right) < 0.5, np.abs(first[:, 1] - bottom) < 0.5
+        return bool(at_right.sum() > at_bottom.sum())
+
+    @cached_property
     def edge_class(self) -> NDArray[np.int8]:
         """int8 [edges]: index into ``EDGE_CLASSES``."""
         drawing = self.drawing
@@ -254,7 +285,7 @@ class Scene:
 
     def _with_status(self, found: NDArray[np.int8], names: dict[str, int]) -> NDArray[np.int8]:
         codes, edges = self.edge_status, self.edge_of_graph_edge
-        for code, name in ((1, "removed"), (2, "added")):
+        for code, name in ((REMOVED, "removed"), (ADDED, "added")):
             # A bundle is marked only where all its edges agree: one that also holds unchanged edges stays plain.
             of_code = np.bincount(edges[(codes == code) & (edges >= 0)], minlength=len(found))
             found[(of_code > 0) & (of_code >= self.drawing.count)] = names[name]
@@ -268,7 +299,7 @@ class Scene:
 
     @cached_property
     def edge_width(self) -> Floats:
-        """float64 [edges]: width in pixels, 1 to 3, by the log of the bytes that flow; by count where none are known."""
+        """float64 [edges]: width in pixels, 1 to 3, by the log of the bytes that flow, or of the edges."""
         drawing = self.drawing
         if self.node_bytes is None or not self.node_bytes.any():
             return 1.0 + np.clip(np.log2(np.maximum(drawing.count, 1)) - 2, 0, 6) / 6
@@ -283,9 +314,7 @@ class Scene:
         """int32 [2, boxes]: edges into, and out of, each box that are drawn as stubs."""
         drawing = self.drawing
         hub = drawing.hub & ~drawing.control
-        counts = (
-            np.bincount(ends[hub], drawing.count[hub], len(drawing)) for ends in (drawing.target, drawing.source)
-        )
+        counts = (np.bincount(ends[hub], drawing.count[hub], len(drawing)) for ends in (drawing.target, drawing.source))
         return np.stack(list(counts)).astype(np.int32)
 
     @cached_property
@@ -307,13 +336,32 @@ class Scene:
         return inside_boxes(self.drawing, box)
 
 
-EDGE_CLASSES = ("data", "strong", "faint", "control", "reference", "added", "removed")
+def empty_scene() -> Scene:
+    """A scene without boxes."""
+    ints, floats, mask = np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, bool)
+    drawing = Drawing(
+        item=ints,
+        x=floats,
+        y=floats,
+        w=floats,
+        h=floats,
+        depth=ints,
+        parent=ints,
+        is_open=mask,
+        source=ints,
+        target=ints,
+        count=ints,
+        control=mask,
+        offsets=np.zeros(1, np.int32),
+        points=np.zeros((0, 2), np.float32),
+        hub=mask,
+        width=0.0,
+        height=0.0,
+    )
+    return Scene(drawing, build_scopes(Graph.from_nodes([])))
 
-_KEPT_ON_SELECTION = tuple(
-    name
-    for name, value in vars(Scene).items()
-    if isinstance(value, cached_property) and name not in ("selected", "lit")
-)
+
+EDGE_CLASSES = ("data", "strong", "faint", "control", "reference", "added", "removed")
 
 
 @lru_cache(maxsize=4)

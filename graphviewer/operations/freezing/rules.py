@@ -261,7 +261,8 @@ def _update(site: Site) -> Iterable[int]:
         if attribute in node.attr:
             del node.attr[attribute]
     site.report(
-        "update -> value", f"the outputs use what {site.node.op} gives; the variable '{site.value.variable}' stays as it is"
+        "update -> value",
+        f"the outputs use what {site.node.op} gives; the variable '{site.value.variable}' stays as it is",
     )
     return ()
 

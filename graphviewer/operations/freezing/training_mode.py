@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer import protos
 from graphviewer.analysis.ops import (
     BATCH_NORM_OPS,
     MERGE_OPS,
     PLACEHOLDER_OPS,
+    SHAPE_OPS,
     SWITCH_OPS,
     is_pipeline_output,
     is_random_op,
@@ -138,24 +138,18 @@ def _constant_bool(document: Document, number: int) -> bool | None:
 
 
 def _fed_rate(document: Document, number: int) -> str | None:
-    """The scalar placeholder that a dropout takes its rate from."""
+    """The placeholder that a dropout takes its rate from: behind its mask, shapes left out."""
     graph = document.graph
-    reached = {number}
+    reached, border = {number}, [number]
     for _ in range(_DROPOUT_LENGTH):
-        arithmetic = [node for node in reached if node == number or graph.ops[node] in _DROPOUT_ARITHMETIC]
-        reached |= {source for node in arithmetic for source in graph.inputs(node)}
-    rates = [node for node in reached if graph.ops[node] in PLACEHOLDER_OPS and _is_scalar(document, node)]
-    return graph.names[min(rates)] if rates else None
-
-
-def _is_scalar(document: Document, number: int) -> bool:
-    node = document.node(number)
-    if node.op == "PlaceholderWithDefault":
-        default = document.graph.inputs(number)
-        if default and document.graph.ops[default[0]] == "Const":
-            return not document.node(default[0]).attr["value"].tensor.tensor_shape.dim
-    shape = node.attr["shape"].shape if "shape" in node.attr else None
-    return shape is not None and not shape.unknown_rank and not shape.dim
+        border = [source for node in border for source in graph.inputs(node) if source not in reached]
+        reached.update(border)
+        border = [node for node in border if graph.ops[node] in _DROPOUT_ARITHMETIC]
+    random = [node for node in reached if is_random_op(graph.ops[node])]
+    ends = np.flatnonzero(op_mask(graph, SHAPE_OPS) | op_mask(graph, is_random_op)).tolist()
+    below = graph.descendants(random, stop=[number], control=False)
+    mask = [node for node in reached if below[node] and node != number and node not in random]
+    return _first(graph, graph.ancestors(mask, stop=ends, control=False) & op_mask(graph, PLACEHOLDER_OPS))
 
 
 def _first(graph: Graph, mask: Mask) -> str | None:
@@ -198,15 +192,3 @@ def without_input(selection: Selection) -> list[str]:
     numbers = [graph.index[output.node] for output in selection.outputs]
     pairs = zip(selection.outputs, numbers, strict=True)
     return [str(output) for output, number in pairs if not (graph.ancestors([number], control=False) & sources).any()]
-
-
-def tables(selection: Selection) -> list[str]:
-    """Lookup tables that the result holds, which must be initialised before it runs."""
-    document = selection.document
-    table_ops = {
-        op
-        for op in set(selection.graph.ops)
-        if (definition := protos.op_def(op)) is not None and op.endswith(("HashTable", "HashTableV2", "HashTableOfTensorsV2"))
-        and definition.is_stateful
-    }
-    return [document.graph.names[number] for number in selection.numbers if document.graph.ops[number] in table_ops]

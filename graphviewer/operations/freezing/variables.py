@@ -19,6 +19,7 @@ from graphviewer.model.tensors import TensorError, const_node, node_shape, numpy
 from graphviewer.protos import DataType, dtype_name
 
 _LISTED = 200
+_COMPARED = 40_000
 _STRING_SIZE = 16
 TWO_GIB = 2**31
 
@@ -170,18 +171,35 @@ def _missing(
 ) -> OperationError:
     """The error that lists variables without a value, each with the nearest keys."""
     graph = document.graph
-    keys = checkpoint.keys()
+    near = _Nearest(checkpoint.keys())
     rows = [("variable", "looked for", "nearest keys")]
     for number in missing[:_LISTED]:
         source = sources.get(number)
         wanted = source.key if source is not None else graph.names[number]
-        rows.append((graph.names[number], wanted, ", ".join(nearest(wanted, keys)) or "none"))
+        rows.append((graph.names[number], wanted, ", ".join(near(wanted)) or "none"))
     more = f"\n... and {len(missing) - _LISTED:,} more" if len(missing) > _LISTED else ""
     return OperationError(
         f"{_count(len(missing))} that the outputs need {'have' if len(missing) > 1 else 'has'} no value in the "
         f"checkpoint:\n{_table(rows)}{more}",
         _missing_hint({graph.names[number]: node_shape(document.node(number)) for number in missing}, checkpoint),
     )
+
+
+class _Nearest:
+    """Keys like a name: those with the same last part, else similar ones, as long as comparing them is quick."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = keys
+        self._by_end: dict[str, list[str]] = {}
+        for key in keys:
+            self._by_end.setdefault(key.rpartition("/")[2], []).append(key)
+        self._budget = _COMPARED
+
+    def __call__(self, name: str) -> list[str]:
+        same_end = self._by_end.get(name.rpartition("/")[2], [])
+        pool = same_end or self._keys
+        self._budget -= len(pool)
+        return nearest(name, pool) if self._budget >= 0 else same_end[:3]
 
 
 def _missing_hint(shapes: Mapping[str, Sequence[int] | None], checkpoint: Checkpoint) -> str:

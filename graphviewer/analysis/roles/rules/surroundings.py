@@ -8,6 +8,13 @@ from graphviewer.analysis.roles.registry import rule
 from graphviewer.analysis.roles.training import Training
 from graphviewer.model.graph import Mask
 
+CONDITIONS = frozenset(
+    {
+        *("All", "Any", "Equal", "Greater", "GreaterEqual", "IsFinite", "IsInf", "IsNan", "Less", "LessEqual"),
+        *("LogicalAnd", "LogicalNot", "LogicalOr", "NotEqual"),
+    }
+)
+
 
 @rule("summary", 50)
 def summaries(training: Training) -> Mask:
@@ -28,6 +35,19 @@ def calls(training: Training) -> Mask:
     facts = training.facts
     called = facts.called_ops.items()
     return facts.mask(node for node, inside in called if inside & ops.CHECK_OPS and _is_check(inside))
+
+
+@rule("check", 53)
+def conditions(training: Training) -> Mask:
+    """Is a condition that only checks look at."""
+    facts = training.facts
+    checks_only, fitting = checks(training), facts.family(CONDITIONS)
+    found = np.zeros(facts.count, np.bool_)
+    while True:
+        new = fitting & ~found & (facts.readers() > 0) & (facts.readers() == facts.readers(checks_only | found))
+        if not new.any():
+            return found
+        found |= new
 
 
 @rule("input_pipeline", 55)

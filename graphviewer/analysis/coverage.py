@@ -1,0 +1,106 @@
+"""Which variables of a graph a checkpoint has values for, and which keys of the checkpoint the graph does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from graphviewer.analysis.ops import VARIABLE_OPS, op_mask
+from graphviewer.analysis.variable_keys import Keys, Source, variable_sources
+from graphviewer.model.document import Document
+from graphviewer.model.names import nearest
+from graphviewer.model.tensors import node_shape
+from graphviewer.protos import dtype_name
+
+Status = Literal["both", "only_graph", "only_checkpoint", "differs"]
+
+_MOST_NEAREST = 200  # variables that near keys are looked for: each look compares with every key
+
+
+class VariableRow(NamedTuple):
+    """One variable, or one key that no variable uses.
+
+    Attributes:
+        name: of the variable; None for a key without one.
+        key: in the checkpoint; None where it has none for the variable.
+        shape: the graph's, else the checkpoint's; -1 where unknown, None for unknown rank.
+        dtype: as TensorFlow's Python writes it.
+        status: ``both``, ``only_graph``, ``only_checkpoint``, or ``differs`` (in shape or dtype).
+        nearest: keys that may be meant, for ``only_graph``.
+        held: dtype and shape in the checkpoint, in words, for ``differs``.
+    """
+
+    name: str | None
+    key: str | None
+    shape: list[int] | None
+    dtype: str
+    status: Status
+    nearest: tuple[str, ...] = ()
+    held: str = ""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """All variables and keys, and the share of the graph's variables that the checkpoint has a fitting value for."""
+
+    variables: tuple[VariableRow, ...]
+    ratio: float
+
+
+def coverage(document: Document, checkpoint: Keys, *, ignored: Collection[str] = ()) -> Coverage:
+    """Compare the variables of a graph with the keys of a checkpoint.
+
+    Args:
+        document: the graph, with its saver where it has one.
+        checkpoint: keys, shapes and dtypes.
+        ignored: keys that belong to the checkpoint itself, such as its object graph.
+
+    Raises:
+        OperationError: several savers name different keys, and nothing says which to follow.
+    """
+    graph = document.graph
+    numbers = np.flatnonzero(op_mask(graph, VARIABLE_OPS)).tolist()
+    sources = variable_sources(document, checkpoint)
+    listed = checkpoint.keys()
+    keys = [key for key in listed if key not in ignored]
+    known = set(keys)
+    rows = [_row(document.node(number), sources.get(number), checkpoint, known) for number in numbers]
+    both = sum(row.status == "both" for row in rows)
+    used = {row.key for row in rows}
+    rows = list(_with_nearest(rows, [key for key in keys if key not in used] or keys))
+    rows += [
+        VariableRow(None, key, checkpoint.shape(key), dtype_name(checkpoint.dtype(key)), "only_checkpoint")
+        for key in keys
+        if key not in used
+    ]
+    return Coverage(tuple(rows), both / len(numbers) if numbers else 1.0)
+
+
+def _row(node: Any, source: Source | None, checkpoint: Keys, keys: Collection[str]) -> VariableRow:
+    shape, dtype = node_shape(node), node.attr["dtype"].type if "dtype" in node.attr else 0
+    if source is None or source.key not in keys:
+        return VariableRow(node.name, None, shape, dtype_name(dtype), "only_graph")
+    held = [length for _, length in source.slice] if source.slice is not None else checkpoint.shape(source.key)
+    if dtype == checkpoint.dtype(source.key) and _fits(shape, held):
+        return VariableRow(node.name, source.key, shape, dtype_name(dtype), "both")
+    words = f"{dtype_name(checkpoint.dtype(source.key))} {list(held)}"
+    return VariableRow(node.name, source.key, shape, dtype_name(dtype), "differs", held=words)
+
+
+def _fits(shape: Sequence[int] | None, held: Sequence[int]) -> bool:
+    """Whether a value of shape ``held`` can be the variable's; what the graph leaves open fits all."""
+    if shape is None:
+        return True
+    return len(shape) == len(held) and all(size in (-1, other) for size, other in zip(shape, held, strict=True))
+
+
+def _with_nearest(rows: Sequence[VariableRow], keys: Sequence[str]) -> Iterator[VariableRow]:
+    left = _MOST_NEAREST
+    for row in rows:
+        if row.status == "only_graph" and row.name is not None and left:
+            left -= 1
+            row = row._replace(nearest=tuple(nearest(row.name, keys)))
+        yield row

@@ -1,0 +1,44 @@
+"""Lookup tables: they stay what they are in a frozen graph, and something must fill them before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from graphviewer.analysis.ops import CALL_OPS, is_table_initializer, is_table_op
+from graphviewer.model.document import Document
+from graphviewer.operations.library import reached
+from graphviewer.operations.tensor_types import output_dtypes
+from graphviewer.protos import DataType
+
+
+def tables(document: Document, numbers: Iterable[int]) -> list[int]:
+    """Nodes among ``numbers`` that give a table's handle: tables, and calls of functions that make one."""
+    ops = document.graph.ops
+    return [
+        number
+        for number in numbers
+        if is_table_op(ops[number]) or (_calls(document, number, is_table_op) and _gives_handle(document, number))
+    ]
+
+
+def table_initializers(document: Document, tables: Iterable[int]) -> list[int]:
+    """Nodes that fill ``tables``, themselves or by calling a function that does."""
+    graph = document.graph
+    consumers = sorted({consumer for table in tables for consumer in graph.consumers(table)})
+    return [
+        number
+        for number in consumers
+        if is_table_initializer(graph.ops[number]) or _calls(document, number, is_table_initializer)
+    ]
+
+
+def _gives_handle(document: Document, number: int) -> bool:
+    return DataType.RESOURCE in (output_dtypes(document, number) or ())
+
+
+def _calls(document: Document, number: int, family: Callable[[str], bool]) -> bool:
+    """The node calls a function that holds an op of a family, itself or in functions that it calls."""
+    if document.graph.ops[number] not in CALL_OPS:
+        return False
+    functions = reached([document.node(number)], document.graph_def.library)
+    return any(family(node.op) for name in functions for node in document.functions[name].node_def)
