@@ -14,8 +14,8 @@ out=out/digits
 mkdir -p "$out"
 echo "There is no screen here, so this does the job without the window."
 echo
-echo "Freezing $sample for its output net_1/probabilities:"
-"$graphviewer" freeze "$sample" --output net_1/probabilities --force -o "$out/frozen.pb"
+echo "Freezing $sample from images to net_1/probabilities:"
+"$graphviewer" freeze "$sample" --input images --output net_1/probabilities --force -o "$out/frozen.pb"
 echo
 echo "What freezing changed:"
 "$graphviewer" diff "$sample" "$out/frozen.pb" --stat || [ $? = 1 ] # 1: the two differ, as they should

@@ -10,18 +10,31 @@ from graphviewer.model.graph import Ints, Mask
 
 
 def rings(src: Ints, dst: Ints, count: int) -> Iterator[list[int]]:
-    """Cycles that no two of share a node, each as nodes in reading order: every node reads the next one.
+    """Cycles that no two of share a node, at least one for each knot of cycles; every node reads the next one.
 
-    Every cycle of the graph shares a node with one of them, or lies behind one. 475,000 edges: 0.1 s.
+    475,000 edges without a cycle: 0.1 s.
 
     Args:
         src, dst: edges between nodes 0..count-1.
     """
     stuck = _not_reached(src, dst, count)
+    if not stuck.any():
+        return
     inside = stuck[src] & stuck[dst]
-    stuck &= _not_reached(dst[inside], src[inside], count)
-    inside &= stuck[src] & stuck[dst]
-    yield from _walk(dict(zip(dst[inside].tolist(), src[inside].tolist(), strict=True)))
+    src, dst = src[inside], dst[inside]
+    knot = _knots(src, dst, count)
+    together = knot[src] == knot[dst]
+    yield from _walk(dict(zip(dst[together].tolist(), src[together].tolist(), strict=True)))
+
+
+def _knots(src: Ints, dst: Ints, count: int) -> Ints:
+    """int32 [count]: the strongly connected component of each node."""
+    from scipy.sparse import coo_array  # late: only damaged graphs pay for the import
+    from scipy.sparse.csgraph import connected_components
+
+    matrix = coo_array((np.ones(len(src), np.int8), (src, dst)), shape=(count, count))
+    labels: Ints = connected_components(matrix, connection="strong")[1]
+    return labels
 
 
 def _not_reached(src: Ints, dst: Ints, count: int) -> Mask:

@@ -43,7 +43,7 @@ def info_verb(path: Path, as_json: bool) -> None:
     from graphviewer.formats import open_document
 
     with ProgressLine() as progress:
-        document = open_document(path, progress=progress)
+        document = open_document(path, alone=True, progress=progress)
         found = statistics(document)
     facts = {
         "kind": document.kind,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from graphviewer.formats.recognise import pairs, peek
 from graphviewer.formats.source import Source
 from graphviewer.formats.text import decode_text, first_field
+from graphviewer.formats.tfrecord import is_record
 from graphviewer.formats.wire import BYTES, VARINT
 
 _ANOTHER = "Open a GraphDef (.pb, .pbtxt), MetaGraphDef (.meta), SavedModel, checkpoint or events file."
@@ -85,6 +86,8 @@ def _zip(head: bytes) -> Foreign:
 
 def by_structure(source: Source) -> Foreign:
     """What a file is that no reader recognised."""
+    if is_record(source):
+        return Foreign("a TFRecord file, training data perhaps")
     text = decode_text(source.head(_HEAD), cut=source.size > _HEAD)
     if text is not None and not re.search(r"[\x00-\x08\x0e-\x1f]", text):
         return _text(source, text)

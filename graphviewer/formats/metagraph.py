@@ -90,7 +90,8 @@ def load_meta_graph(source: Source, begin: int, end: int, options: Options) -> t
             loaded = load_graph(source, cut.begin, cut.end, options)
         if not options.salvage:
             raise damaged(source, fault, len(loaded.graph_def.node)) from error
-        loaded.problems.append(skipped(source, fault, len(loaded.graph_def.node)))
+        if not loaded.problems:  # the graph inside has said so already
+            loaded.problems.append(skipped(source, fault, len(loaded.graph_def.node)))
     return loaded, meta
 
 

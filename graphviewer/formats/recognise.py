@@ -38,8 +38,8 @@ def pairs(found: list[Field]) -> set[tuple[int, int]]:
     return {(part.number, part.wire) for part in found}
 
 
-def looks_like_node(source: Source, begin: int, end: int) -> bool:
-    """Field 1 a name, field 2 an op; a node without op still counts, for damaged files are to open, too."""
+def looks_like_node(source: Source, begin: int, end: int, *, op_needed: bool = False) -> bool:
+    """Field 1 a name, field 2 an op; a node without op counts unless ``op_needed``: damaged files are to open."""
     found, error = peek(source, begin, end, 6)
     if error is not None and end != source.size:
         return False
@@ -53,16 +53,17 @@ def looks_like_node(source: Source, begin: int, end: int) -> bool:
         return False
     if op is not None:
         return op.wire == BYTES and op.length < 256 and bool(_OP.match(source.read(op.begin, op.length)))
-    return name is not None and name.length > 0
+    return not op_needed and name is not None and name.length > 0
 
 
-def looks_like_graph(source: Source, begin: int, end: int) -> bool:
-    """Only fields of a GraphDef, and those called node look like nodes; at least one of them."""
+def looks_like_graph(source: Source, begin: int, end: int, *, op_needed: bool = False) -> bool:
+    """Only fields of a GraphDef, and of those called node at least half look like nodes (one may be damaged)."""
     found, error = peek(source, begin, end)
     if (error is not None and end != source.size) or not pairs(found) <= _GRAPH_FIELDS:
         return False
     nodes = [part for part in found if part.number == 1]
-    return bool(nodes) and all(looks_like_node(source, part.begin, part.end) for part in nodes)
+    good = sum(looks_like_node(source, part.begin, part.end, op_needed=op_needed) for part in nodes)
+    return bool(good) and good * 2 >= len(nodes)
 
 
 def looks_like_graph_without_nodes(source: Source) -> bool:
@@ -80,7 +81,7 @@ def looks_like_meta_graph(source: Source, begin: int, end: int, *, nodes: bool =
     graph = next((part for part in found if part.number == 2), None)
     if graph is None:
         return False
-    return looks_like_graph(source, graph.begin, graph.end) or not nodes
+    return looks_like_graph(source, graph.begin, graph.end, op_needed=True) or not nodes
 
 
 def looks_like_saved_model(source: Source) -> bool:

@@ -96,7 +96,8 @@ def _load_all(source: Source, options: Options) -> list[tuple[Loaded, Any]]:
         if not options.salvage or not found:
             raise damaged(source, error, sum(len(loaded.graph_def.node) for loaded, _ in found)) from error
         last = found[-1][0]
-        last.problems[:] = [skipped(source, error, len(last.graph_def.node))]
+        if not last.problems:  # the graph inside has said so already
+            last.problems.append(skipped(source, error, len(last.graph_def.node)))
     return found
 
 

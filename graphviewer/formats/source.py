@@ -83,8 +83,8 @@ def open_source(path: Path) -> Iterator[Source]:
         yield Source.of_bytes(_unpack(source), path) if source.head(2) == GZIP_MAGIC else source
 
 
-def _unpack(source: Source, limit: int = EXPANDED_LIMIT) -> bytes:
-    """What a gzip file holds, never more than ``limit`` bytes."""
+def _unpack(source: Source) -> bytes:
+    """What a gzip file holds, never more than ``EXPANDED_LIMIT`` bytes."""
     unpacker, parts, total = zlib.decompressobj(31), [], 0
     try:
         for offset in range(0, source.size, _STEP):
@@ -92,9 +92,9 @@ def _unpack(source: Source, limit: int = EXPANDED_LIMIT) -> bytes:
             while waiting and not unpacker.eof:
                 parts.append(unpacker.decompress(waiting, _STEP))
                 total += len(parts[-1])
-                if total > limit:
+                if total > EXPANDED_LIMIT:
                     raise ReadError(
-                        f"{source.name} unpacks to more than {limit >> 20} MB.",
+                        f"{source.name} unpacks to more than {EXPANDED_LIMIT >> 20} MB.",
                         "Unpack it with gunzip if you trust it, and open the result.",
                     )
                 waiting = unpacker.unconsumed_tail

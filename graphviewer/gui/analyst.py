@@ -9,9 +9,9 @@ from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
 from graphviewer.analysis.merge import merge
 from graphviewer.analysis.roles import classify
 from graphviewer.errors import GraphViewerError
+from graphviewer.gui.loading import lay_out
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Comparison, Version
-from graphviewer.layout.nested import NestedLayout
 from graphviewer.model.names import Endpoint
 
 
@@ -76,7 +76,7 @@ class Analyst(QObject):
         def work() -> Comparison:
             diff = compare(before.document, after.document, provenance)
             merged = merge(before.document, after.document, diff)
-            return Comparison(before, after, diff, merged, NestedLayout(merged.document.scopes))
+            return Comparison(before, after, diff, merged, lay_out(merged.document.scopes))
 
         def then(comparison: Comparison) -> None:
             self._session.add_tab(comparison)

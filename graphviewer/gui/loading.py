@@ -5,9 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from graphviewer.formats import open_document
+from graphviewer.gui.canvas.lettering import Lettering
+from graphviewer.gui.canvas.measure import box_widths
+from graphviewer.gui.theme import load_font
 from graphviewer.layout.drawing import Drawing
 from graphviewer.layout.nested import NestedLayout, initial_open
 from graphviewer.model.document import Document
@@ -60,12 +64,23 @@ def load(
     scopes = document.scopes
     modelled = time.perf_counter()
     progress(0.9, "Laying out")
-    layout = NestedLayout(scopes)
+    layout = lay_out(scopes)
     items = initial_open(scopes) if expanded is None else open_items(scopes, expanded)
     drawing = layout.draw(items)
     done = time.perf_counter()
     paths = frozenset(scopes.path(item) for item in items) if expanded is None else frozenset(expanded)
     return Loaded(document, layout, paths, drawing, Moments(begin, read_at, modelled, done))
+
+
+def lay_out(scopes: Scopes) -> NestedLayout:
+    """A layout whose boxes are as wide as their texts in the canvas's font."""
+    return NestedLayout(scopes, box_widths(scopes, _lettering()))
+
+
+@cache
+def _lettering() -> Lettering:
+    """One for all measuring; it is read only, so that several threads may share it."""
+    return Lettering(load_font())
 
 
 def open_items(scopes: Scopes, expanded: Iterable[str]) -> frozenset[int]:

@@ -13,10 +13,10 @@ from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError
 from graphviewer.formats import open_document
+from graphviewer.gui.loading import lay_out
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Version
 from graphviewer.gui.worker_client import WorkerClient
-from graphviewer.layout.nested import NestedLayout
 from graphviewer.model.provenance import Provenance
 from graphviewer.worker.protocol import Failed
 
@@ -122,7 +122,7 @@ class Operator(QObject):
         provenance = Provenance.from_json(json.loads(provenance_path(run.target).read_text("utf-8")))
         label = _PAST.get(provenance.operation, run.label)
         parent = run.version
-        layout = NestedLayout(document.scopes)
+        layout = lay_out(document.scopes)
         return Version(document, layout, label, parent.family, run.target, parent, provenance)
 
     def _show(self, job: int, version: Version) -> None:

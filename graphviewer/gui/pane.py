@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import QCursor
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.canvas.view import GraphCanvas
@@ -176,7 +175,7 @@ class Pane(QObject):
 
     def _show_selection(self) -> None:
         if self.subject is not None:
-            self.canvas.set_scene(self.canvas.scene_shown.with_selection(self._selected_items()))
+            self.canvas.set_selection(self._selected_items())
 
     def reveal(self, selection: Selection) -> None:
         """Bring a node or scope into view, opening the scopes around it first where they are closed."""
@@ -186,17 +185,17 @@ class Pane(QObject):
             return
         scopes = subject.document.scopes
         around = {scopes.path(above) for above in scopes.ancestors(item)[:-1]}
-        if around <= family.expanded and self.drawing is not None:
-            self.canvas.zoom_to(item)
+        if self.drawing is not None and item in self.drawing.item:
+            self.canvas.ensure_visible(item)
             return
         self._pending = selection
         if not around <= family.expanded:
             # the first pane that is asked opens the scopes for all; the others find them open and wait for the drawing
-            QTimer.singleShot(0, Qt.TimerType.PreciseTimer, self, lambda: self._session.expand(around))
+            QTimer.singleShot(0, self, lambda: self._session.expand(around))
 
     def item_under_pointer(self) -> int:
         """The item below the mouse, -1 for none."""
-        return self.canvas.item_at(QPointF(self.canvas.mapFromGlobal(QCursor.pos())))
+        return self.canvas.hovered
 
     def _describe(self, item: int) -> str:
         if self.subject is None:

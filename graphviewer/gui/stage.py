@@ -38,7 +38,7 @@ class Stage(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.tabs = QTabBar(expanding=False, tabsClosable=True, drawBase=False, elideMode=Qt.TextElideMode.ElideMiddle)
+        self.tabs = QTabBar(expanding=False, drawBase=False, elideMode=Qt.TextElideMode.ElideMiddle)
         self.tabs.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.breadcrumb = QLabel(objectName="breadcrumb", textFormat=Qt.TextFormat.RichText)
         self.breadcrumb.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -87,7 +87,6 @@ class Stage(QWidget):
     def _connect(self) -> None:
         session = self._session
         self.tabs.currentChanged.connect(self._tab_chosen)
-        self.tabs.tabCloseRequested.connect(lambda at: session.close_tab(session.tabs[at]))
         self.tabs.customContextMenuRequested.connect(self._tab_menu)
         self.merged_button.toggled.connect(self._merge)
         self.breadcrumb.linkActivated.connect(self._crumb)
@@ -105,10 +104,17 @@ class Stage(QWidget):
             self.tabs.removeTab(0)
         for tab in self._session.tabs:
             at = self.tabs.addTab(tab.title)
+            self.tabs.setTabButton(at, QTabBar.ButtonPosition.RightSide, self._close_button(tab))
             self.tabs.setTabToolTip(at, tab.summary if isinstance(tab, Version) and tab.summary else tab.title)
         if self._session.current in self._session.tabs:
             self.tabs.setCurrentIndex(self._session.tabs.index(self._session.current))
         self.tabs.blockSignals(False)
+
+    def _close_button(self, tab: Tab) -> QToolButton:
+        button = QToolButton(text="✕", autoRaise=True, objectName="closeTab")
+        button.setToolTip("Close this tab")
+        button.clicked.connect(lambda: self._session.close_tab(tab))
+        return button
 
     def _tab_chosen(self, at: int) -> None:
         if 0 <= at < len(self._session.tabs):
@@ -198,32 +204,33 @@ class Stage(QWidget):
         if self._syncing or follower.subject is None or leader.subject is None:
             return
         self._syncing = True
-        follower.canvas.set_view_rect(rect.translated(self._offset(leader, follower)))
+        corner = rect.topLeft() + self._offset(leader, follower)
+        camera, scale = follower.canvas.camera, leader.canvas.camera.scale
+        follower.canvas.show_camera(camera._replace(scale=scale, left=corner.x(), top=corner.y()))
         self._syncing = False
 
     @staticmethod
-    def _offset(leader: Pane, follower: Pane) -> QPoint:
+    def _offset(leader: Pane, follower: Pane) -> QPointF:
         """How far the twin of the box in the middle of the leader's view is moved in the follower's drawing."""
-        view = leader.canvas
-        item = view.item_at(QPointF(view.width() / 2, view.height() / 2), ground=True)
+        item = leader.canvas.central_item()
         if item < 0:
-            return QPoint(0, 0)
+            return QPointF(0, 0)
         twin = Selection.of(leader.subject.document.scopes, item).item(follower.subject.document.scopes)
         here = leader.canvas.item_rect(item)
         there = follower.canvas.item_rect(twin) if twin is not None else None
         if here is None or there is None:
-            return QPoint(0, 0)
-        return (there.topLeft() - here.topLeft()).toPoint()
+            return QPointF(0, 0)
+        return there.topLeft() - here.topLeft()
 
     # -- breadcrumb ---------------------------------------------------------------------------------------------
 
     def _show_breadcrumb(self) -> None:
         selection = self._session.selection
         parts = selection.path.split("/") if selection else []
-        links = [f"<a href=' '>{escape(self._session.family.title)}</a>" if self._session.family else ""]
+        links = [_crumb_link(" ", self._session.family.title) if self._session.family else ""]
         for depth, part in enumerate(parts, 1):
             path = "/".join(parts[:depth])
-            links.append(f"<a href='{quote(path, safe='')}'>{escape(part)}</a>" if depth < len(parts) else escape(part))
+            links.append(_crumb_link(path, part) if depth < len(parts) else escape(part))
         self.breadcrumb.setText(" / ".join(links))
 
     def _crumb(self, target: str) -> None:
@@ -232,6 +239,10 @@ class Stage(QWidget):
             self._session.select(Selection(path, is_scope=True), reveal=True)
         else:
             self.fit()
+
+
+def _crumb_link(path: str, text: str) -> str:
+    return f"<a style='text-decoration: none' href='{quote(path, safe=' ')}'>{escape(text)}</a>"
 
 
 def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:

@@ -13,7 +13,7 @@ TITLE_HEIGHT = 24.0
 """Height of the title at the top of an open scope."""
 PADDING = 16.0
 """Free room between the frame of an open scope and what is in it."""
-LEAF_HEIGHT, SCOPE_HEIGHT = 28.0, 40.0
+LEAF_HEIGHT, SCOPE_HEIGHT = 34.0, 42.0
 """Heights of a node's box and of a closed scope's."""
 LEAST_WIDTH, MOST_WIDTH = 40.0, 220.0
 """Limits for the width of a closed box; longer labels are elided."""

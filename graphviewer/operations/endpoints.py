@@ -64,19 +64,20 @@ def refusal(document: Document, endpoint: Endpoint) -> str:
 
 def _only_initialises(graph: Graph, number: int) -> bool:
     """Everything computed from the node ends in assignments, and nothing that it is computed from can change."""
-    consumers = graph.consumers(number)
-    if not consumers:
-        return False
-    reached, stack = {number}, list(consumers)
+    reached, stack = {number}, graph.consumers(number)
+    assigns = False
     while stack:
         node = stack.pop()
-        if node in reached or graph.ops[node] in _INITIAL_ASSIGNS:
-            continue
-        reached.add(node)
-        further = graph.consumers(node)
-        if not further:
-            return False
-        stack.extend(further)
+        if graph.ops[node] in _INITIAL_ASSIGNS:
+            assigns = True
+        elif node not in reached:
+            reached.add(node)
+            further = graph.consumers(node)
+            if not further:
+                return False
+            stack.extend(further)
+    if not assigns:
+        return False
     behind = graph.ancestors([number])
     changing = op_mask(graph, VARIABLE_OPS | PLACEHOLDER_OPS) | op_mask(graph, is_pipeline_op)
     return not bool((behind & changing).any())

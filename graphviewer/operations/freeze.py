@@ -15,6 +15,7 @@ outputs need them is refused unless training mode is allowed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -249,7 +250,7 @@ def _written(
         origins[extra.name] = Origin(None, "added", "the axis of a gather, which was the variable's first dimension")
     library = functions.library() if body.calls else None
     document = assemble(selection, new=new, extra=body.extra, library=library)
-    return document, provenance_of(selection, origins)
+    return replace(document, checkpoint=None), provenance_of(selection, origins)
 
 
 def _told(constant: Constant) -> str:

@@ -34,7 +34,7 @@ _CHUNK = 2_000
 
 @operation(
     id="remove-training-nodes",
-    label="Remove pass-through nodes (TensorFlow's remove_training_nodes; gradients and optimizers stay)",
+    label="Remove pass-through nodes (gradients and optimizer stay)",
     parameters=(replace(OUTPUTS, doc="Nodes that must stay.", required=False),),
 )
 def remove_training_nodes(document: Document, *, outputs: Sequence[Endpoint] = (), progress: Progress) -> Result:

@@ -1,5 +1,6 @@
 """Freezing against TensorFlow: the frozen graph gives bit for bit what the session gave."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from freeze_cases import CASES, Case, output, variable
 
 from graphviewer import protos
 from graphviewer.errors import OperationError
+from graphviewer.formats import open_document
 from graphviewer.model.document import Document
 from graphviewer.operations.registry import Result, operations
 
@@ -299,3 +301,54 @@ def test_that_an_extracted_metagraph_imports_and_restores(tmp_path):
     with tf.Graph().as_default() as graph:
         v1.train.import_meta_graph(v1.MetaGraphDef.FromString(whole.SerializeToString()))
         assert graph.get_tensor_by_name("images:0").shape.as_list() == [None, 8, 8, 3]
+
+
+def test_that_a_savedmodel_with_crossed_names_freezes_to_what_its_signature_gives(tmp_path):
+    class Net(tf.Module):
+        def __init__(self):
+            self.first = tf.Variable([1.0, 2.0], name="second")
+            self.second = tf.Variable([3.0, 4.0], name="first")
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+        def serve(self, x):
+            if tf.reduce_sum(x) > 0:
+                return {"out": x * self.first - self.second}
+            return {"out": x}
+
+    net = Net()
+    tf.saved_model.save(net, str(tmp_path), signatures=net.serve)
+    document = open_document(tmp_path)
+    signature = document.signatures["serving_default"]
+    output_name, input_name = signature.outputs["out"].name, signature.inputs["x"].name
+
+    result = freeze(document, [output_name])
+
+    rows = np.array([[1.0, 5.0], [2.0, 0.5]], np.float32)
+    before = {output_name: net.serve(rows)["out"].numpy()}
+    assert_equal(before, run(result, [output_name], {input_name: rows}))
+    assert "serving_default" in result.document.signatures
+
+
+def test_that_lookup_tables_work_after_what_fills_them_was_run(tmp_path):
+    def build() -> None:
+        filled = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1.0, 2.0])
+        table = tf.lookup.StaticHashTable(filled, -1.0)
+        words = v1.placeholder_with_default(["b", "c"], [None], "words")
+        tf.multiply(table.lookup(words), variable("v", [], resource=True), name="y")
+
+    with tf.Graph().as_default() as graph:
+        build()
+        saver = v1.train.Saver()
+        with exact_session(graph) as session:
+            session.run([v1.global_variables_initializer(), v1.tables_initializer()])
+            saver.save(session, str(tmp_path / "model.ckpt"))
+            before = {"y:0": session.run("y:0")}
+
+    result = freeze(open_document(tmp_path / "model.ckpt.meta"))
+
+    fillers = re.findall(r"'([^']+)'", result.warnings[-1])
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(v1.GraphDef.FromString(result.document.graph_def.SerializeToString()), name="")
+        with exact_session(graph) as session:
+            session.run(fillers)
+            assert_equal(before, {"y:0": session.run("y:0")})

@@ -135,11 +135,19 @@ def test_that_all_that_hangs_around_a_classifier_is_told_apart(resource, with_me
     assert sum(name in found for names in expected.values() for name in names) > 30
 
 
-def test_that_asserts_are_checks():
+def test_that_the_whole_of_a_conditional_assert_is_a_check():
     found = roles(as_document(everything()), ["prob"])
-    asserts = {name: role for name, role in found.items() if name.startswith("label_check/Assert")}
-    assert asserts
-    assert {role for name, role in asserts.items() if "data" in name or name.endswith("Assert")} == {"check"}
+    asserts = {name: role for name, role in found.items() if name.startswith("label_check/")}
+    assert len(asserts) > 10
+    assert set(asserts.values()) == {"check"}
+
+
+def test_that_of_a_conditional_around_first_values_nothing_is_forward():
+    """``ExponentialMovingAverage`` starts from ``initialized_value``: a conditional that asks whether there is one."""
+    found = roles(as_document(everything()), ["prob"])
+    conditional = {name: role for name, role in found.items() if "cond/" in name or "cond_1/" in name}
+    assert conditional
+    assert set(conditional.values()) == {"initializer"}
 
 
 def test_that_the_end_of_a_generator_is_suggested_first():

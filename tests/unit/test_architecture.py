@@ -1,6 +1,11 @@
 """Every package has its place in the layers that import-linter checks."""
 
+import ast
+import re
+import sys
 import tomllib
+from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import graphviewer
@@ -9,9 +14,32 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = Path(graphviewer.__file__).parent
 
 
+CONFIG = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+
+
 def contracts() -> list[dict]:
-    config = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
-    return config["tool"]["importlinter"]["contracts"]
+    return CONFIG["tool"]["importlinter"]["contracts"]
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level names of all that a module imports, lazily or not."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module)
+    return found
+
+
+providers = cache(packages_distributions)
+
+
+def distributions(module: str) -> set[str]:
+    """The distributions that a module may come from, names in the one spelling that packaging compares."""
+    top = module.partition(".")[0]
+    known = ["protobuf"] if module.startswith("google.protobuf") else providers().get(top, [top])
+    return {re.sub(r"[-_.]+", "-", name).lower() for name in known}
 
 
 def packages() -> set[str]:
@@ -28,3 +56,11 @@ def test_that_the_window_is_kept_from_jobs_and_from_the_runtime():
     (kept,) = [each for each in contracts() if each.get("source_modules") == ["graphviewer.gui"]]
     must = {"graphviewer.worker.jobs"} | ({"graphviewer.runtime"} if "runtime" in packages() else set())
     assert must <= set(kept["forbidden_modules"])
+
+
+def test_that_every_imported_package_is_a_declared_dependency():
+    declared = {re.match(r"[\w.-]+", each)[0] for each in CONFIG["project"]["dependencies"]}
+    declared = {re.sub(r"[-_.]+", "-", name).lower() for name in declared}
+    modules = set().union(*map(imported, PACKAGE.rglob("*.py")))
+    foreign = {name for name in modules if name.partition(".")[0] not in {"graphviewer", *sys.stdlib_module_names}}
+    assert {name for name in foreign if not distributions(name) & declared} == set()

@@ -136,7 +136,7 @@ class Outputs:
     @cached_property
     def _training(self) -> Mask:
         """bool [n]: nodes of training, by rule or as helpers of the backward pass."""
-        trains = bool(self.roles.training.trained.any())  # else gradients may be what the network computes: forces
+        trains = self.roles.training.trains
         found = np.zeros(self.facts.count, np.bool_)
         for role in TRAINING:
             found |= self.roles.seeded.has(role) if trains or role != "gradient" else False
@@ -158,6 +158,9 @@ class Outputs:
         partly = ops.inside_loops(self.graph) | ops.inside_branches(self.graph)
         writes = facts.assigns | facts.applies
         regularisers = self.forward.loss_only & ~facts.from_values
+        weights, _ = self._weights
+        if facts.sources.any() and weights.any():
+            never |= ~(facts.from_values | facts.below(weights))
         return ~(never | pivot | silent | partly | writes | regularisers | self._training | self._judging)
 
     def _is_silent(self, node: int) -> bool:

@@ -14,8 +14,9 @@ from graphviewer.analysis.roles.markers import markers
 from graphviewer.analysis.roles.registry import ROLES, Rule, role_rules, rule
 from graphviewer.analysis.roles.training import Training
 from graphviewer.analysis.roles.variables import by_use
-from graphviewer.analysis.roles.vote import Assignment, by_consumers, by_control, by_scope
+from graphviewer.analysis.roles.vote import Assignment, by_conditional, by_consumers, by_control, by_scope
 from graphviewer.model.document import Document
+from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
 
@@ -68,6 +69,7 @@ class Roles:
         by_use(given, forward)
         by_consumers(given, forward, partly=True)
         by_control(given)
+        by_conditional(given)
         self._rest(given)
         by_scope(given)
         return Overlay("roles", ROLES, given.codes, given.reasons, markers(given, outputs, inputs))
@@ -82,8 +84,16 @@ class Roles:
         own &= ~facts.family(TRIVIAL_OPS) | (facts.readers() > 0)  # leftovers of gradient code go with their scope
         given.give(labelled & ~inside & own, "metric", "Depends on the labels, but the loss does not need it.")
         given.give(forward.loss_only & own, "loss", "Comes after the last weight, and only the loss uses it.")
+        given.give(self._metric_values(given), "metric", "Reads what a metric summed up.")
         ends = forward.sinks & facts.below(facts.variables)
         given.give(ends, "training_forward", "An end of the forward pass that the outputs do not need.")
+
+    def _metric_values(self, given: Assignment) -> Mask:
+        """bool [n]: depends on a metric's sum, or on the update of one."""
+        facts = self.facts
+        updates = given.has("metric") & facts.assigns
+        sums = facts.mask(write.variable for write in facts.writes if updates[write.node]) & ~self.training.trained
+        return facts.below(updates | sums, facts.ends & ~updates) & ~facts.ends & ~facts.variables
 
     def _rest(self, given: Assignment) -> None:
         """Ends that nothing uses."""

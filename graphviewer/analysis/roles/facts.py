@@ -42,7 +42,16 @@ class Facts:
 
     def family(self, family: Callable[[str], bool] | Collection[str]) -> Mask:
         """bool [n]: nodes of an op family."""
-        return ops.op_mask(self.graph, family)
+        names, codes = self._op_codes
+        test = family if callable(family) else family.__contains__
+        return np.fromiter((test(op) for op in names), np.bool_, len(names))[codes]
+
+    @cached_property
+    def _op_codes(self) -> tuple[list[str], Ints]:
+        """The distinct ops, and int32 [n] which of them each node has."""
+        known = {op: code for code, op in enumerate(dict.fromkeys(self.graph.ops))}
+        codes = np.fromiter(map(known.__getitem__, self.graph.ops), np.int32, self.count)
+        return list(known), codes
 
     def mask(self, nodes: Iterable[int]) -> Mask:
         """bool [n]: the given nodes; negative numbers are left out."""
@@ -217,6 +226,17 @@ class Facts:
     def effect_only(self) -> Mask:
         """bool [n]: nodes that others wait for only because of a write or a check; see ``ops.effect_only``."""
         return ops.effect_only(self.graph)
+
+    @cached_property
+    def pivots(self) -> Mask:
+        """bool [n]: ``cond/Switch``, ``cond/switch_t`` and ``cond/switch_f`` that no data edge leaves.
+
+        TF1 makes them for every conditional; others wait for them at most.
+        """
+        first = ops.first_inputs(self.graph)
+        switches = self.family(ops.SWITCH_OPS)
+        sides = self.family({"Identity"}) & (first >= 0) & switches[first] & (self.readers() == 0)
+        return np.asarray(sides | (switches & (self.readers() == self.readers(sides))))
 
     @cached_property
     def called_ops(self) -> dict[int, frozenset[str]]:

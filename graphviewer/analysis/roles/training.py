@@ -115,9 +115,21 @@ class Training:
 
     @cached_property
     def trained(self) -> Mask:
-        """bool [n]: variables that training changes by gradients and the forward pass reads."""
-        by_hand = [write.variable for write in self.facts.writes if self.gradient_writes[write.node]]
-        return self.facts.mask(self._applied) | (self.facts.mask(by_hand) & self.surely_forward)
+        """bool [n]: variables that training changes by gradients: those of optimizer ops, and of hand-written ones.
+
+        A hand-written optimizer also assigns its own slots; what it adds to, or the forward pass reads, is trained.
+        """
+        by_hand = [write for write in self.facts.writes if self.gradient_writes[write.node]]
+        assigned = self.facts.mask(write.variable for write in by_hand)
+        moved = (
+            write.variable for write in by_hand if self.graph.ops[write.node] not in ("Assign", "AssignVariableOp")
+        )
+        return self.facts.mask(self._applied) | self.facts.mask(moved) | (assigned & self.surely_forward)
+
+    @property
+    def trains(self) -> bool:
+        """The graph holds an optimizer; else gradients may be what it computes (forces in molecular dynamics)."""
+        return bool(self.facts.applies.any() or self.gradient_writes.any())
 
     @cached_property
     def surely_forward(self) -> Mask:

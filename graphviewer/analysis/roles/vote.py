@@ -7,8 +7,9 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.analysis import ops
 from graphviewer.analysis.roles.facts import Facts
-from graphviewer.analysis.roles.loss import Forward
+from graphviewer.analysis.roles.loss import TRIVIAL_OPS, Forward
 from graphviewer.analysis.roles.registry import CODE, ROLES
 from graphviewer.model.graph import Mask
 
@@ -112,45 +113,69 @@ def _elect(forward: Forward, node: int, roles: set[str]) -> tuple[str, str]:
 
 def by_control(given: Assignment) -> None:
     """Groups take the role of what they group, other nodes that of what waits for them."""
-    graph, facts = given.graph, given.facts
-    grouping = facts.family({"NoOp"}) | (facts.effect_only & ~facts.ends)
-    sources, targets = graph.src[graph.control].tolist(), graph.dst[graph.control].tolist()
-    grouped: dict[int, Counter[int]] = {}
     for _ in range(2):  # groups of groups
-        open_group = (grouping & given.open & (facts.readers() == 0)).tolist()
-        grouped.clear()
-        for source, target in zip(sources, targets, strict=True):
-            if open_group[target] and given.codes[source] >= 0:
-                grouped.setdefault(target, Counter())[int(given.codes[source])] += 1
-        for node, votes in grouped.items():
-            role = next((role for role in GROUPED_BY if CODE[role] in votes), ROLES[votes.most_common(1)[0][0]])
-            role = "training_forward" if role == "inference" else role
-            given.give(facts.mask([node]), role, f"Groups {_words(role)} nodes.")
+        _groups(given)
+    _waited_for(given)
+
+
+def _groups(given: Assignment) -> None:
+    facts, graph = given.facts, given.graph
+    grouping = facts.family({"NoOp"}) | (facts.effect_only & ~facts.ends)
+    fitting = grouping & given.open & (facts.readers() == 0)
+    edges = graph.control & fitting[graph.dst] & ~given.open[graph.src]
+    votes: dict[int, Counter[int]] = {}
+    for node, code in zip(graph.dst[edges].tolist(), given.codes[graph.src[edges]].tolist(), strict=True):
+        votes.setdefault(node, Counter())[code] += 1
+    for node, found in votes.items():
+        role = next((role for role in GROUPED_BY if CODE[role] in found), ROLES[found.most_common(1)[0][0]])
+        role = "training_forward" if role == "inference" else role
+        given.give(facts.mask([node]), role, f"Groups {_words(role)} nodes.")
+
+
+def _waited_for(given: Assignment) -> None:
+    facts, graph = given.facts, given.graph
+    fitting = given.open & ~facts.variables & (facts.readers() == 0)
+    edges = graph.control & fitting[graph.src] & ~given.open[graph.dst]
     waiting: dict[int, set[int]] = {}
-    unread = (given.open & ~facts.variables & (facts.readers() == 0)).tolist()
-    for source, target in zip(sources, targets, strict=True):
-        if unread[source] and given.codes[target] >= 0:
-            waiting.setdefault(source, set()).add(int(given.codes[target]))
+    for node, code in zip(graph.src[edges].tolist(), given.codes[graph.dst[edges]].tolist(), strict=True):
+        waiting.setdefault(node, set()).add(code)
     for node, found in waiting.items():
         role = min((ROLES[code] for code in found), key=STRONGEST.index)
         role = "check" if role == "inference" and facts.effect_only[node] else role
         given.give(facts.mask([node]), role, f"Only {_words(role)} nodes wait for it.")
 
 
+def by_conditional(given: Assignment) -> None:
+    """Pivots that nothing reads go with the other users of their condition, mostly ``cond/pred_id``."""
+    facts, graph = given.facts, given.graph
+    for node in np.flatnonzero(facts.pivots & given.open).tolist():
+        switch = node if graph.ops[node] in ops.SWITCH_OPS else graph.inputs(node)[0]
+        conditions = graph.inputs(switch)[-1:]
+        users = [user for condition in conditions for user in graph.consumers(condition) if given.codes[user] >= 0]
+        roles = {given.role(user) for user in users} - {"inference", "unused"}
+        if roles:
+            role = min(roles, key=STRONGEST.index)
+            given.give(facts.mask([node]), role, f"Pivot of a conditional among {_words(role)} nodes.")
+
+
 def by_scope(given: Assignment) -> None:
-    """Nodes that nothing uses go with their outermost scope, where nearly all of it has one role of training."""
+    """Nodes that nothing uses go with their outermost scope, where nearly all of it has one role of training.
+
+    Leftovers that compute nothing (constants, shapes) do not count against the majority.
+    """
     scopes: dict[str, Counter[int]] = {}
     unused = CODE["unused"]
     outer = [name.split("/", 1)[0] if "/" in name else "" for name in given.graph.names]
-    for scope, code in zip(outer, given.codes.tolist(), strict=True):
-        if scope and code != unused:
+    trivial = given.facts.family(TRIVIAL_OPS).tolist()
+    for scope, code, leftover in zip(outer, given.codes.tolist(), trivial, strict=True):
+        if scope and not (code == unused and leftover):
             scopes.setdefault(scope, Counter())[code] += 1
     for node in np.flatnonzero(given.codes == unused).tolist():
         votes = scopes.get(outer[node])
         if not votes:
             continue
         code, count = votes.most_common(1)[0]
-        if count >= SCOPE_MAJORITY * votes.total() and code != CODE["inference"]:
+        if count >= SCOPE_MAJORITY * votes.total() and code not in (CODE["inference"], unused):
             given.codes[node] = code
             given.reasons[node] = f"Nothing uses it; its scope {outer[node]} is {_words(ROLES[code])}."
 

@@ -47,7 +47,6 @@ class Artist(pg.GraphicsObject):
         painter.drawPixmap(0, 0, self._frame)
         paint_over(painter, canvas.scene_shown, canvas.camera, canvas.look, canvas.hovered_box)
         painter.restore()
-        canvas.painted.emit()
 
     def _paint_frame(self) -> QPixmap:
         canvas = self._canvas

@@ -12,8 +12,8 @@ MAX_SCALE = 8.0
 READABLE_SCALE = 0.62
 """At this scale a box's name is 7.5 pixels high, the least that can be read with ease."""
 
-FIT_SCALE = 1.15
-"""Fit does not blow up small graphs beyond this."""
+FIT_SCALE, CLOSE_SCALE = 1.15, 1.2
+"""Fit does not blow up small graphs beyond the first, nor zooming to a box beyond the second."""
 
 
 class Camera(NamedTuple):
@@ -68,6 +68,21 @@ class Camera(NamedTuple):
         across, down = (width - self.width) / 2, (height - self.height) / 2
         return self._replace(width=width, height=height).moved(across, down)
 
+    def close_up(self, rect: QRectF) -> Camera:
+        """``rect`` in the middle, large enough to read; its top where it is higher than the window."""
+        whole = Camera.of_rect(rect.adjusted(-60, -60, 60, 60), self.width, self.height)
+        scale = min(max(whole.scale, READABLE_SCALE), CLOSE_SCALE)
+        middle, height = rect.center(), self.height / scale
+        top = middle.y() - height / 2 if rect.height() < height else rect.top() - 30 / scale
+        return self._replace(scale=scale, left=middle.x() - self.width / scale / 2, top=top)
+
+    def containing(self, rect: QRectF) -> Camera:
+        """The view moved no more than needed for ``rect`` to be in it, clear of its borders."""
+        seen = self.rect.adjusted(*(margin / self.scale for margin in (40, 60, -40, -60)))
+        dx = _least_move(rect.left(), rect.right(), seen.left(), seen.right())
+        dy = _least_move(rect.top(), rect.bottom(), seen.top(), seen.bottom())
+        return self._replace(left=self.left + dx, top=self.top + dy)
+
     def between(self, other: Camera, t: float) -> Camera:
         """A view on the way to ``other`` (t in 0..1), zooming evenly to the eye."""
         scale = self.scale ** (1 - t) * other.scale**t
@@ -82,6 +97,13 @@ class Camera(NamedTuple):
             other.width,
             other.height,
         )
+
+
+def _least_move(low: float, high: float, seen_low: float, seen_high: float) -> float:
+    """How far a view must move along one axis to show a stretch; its beginning where it is longer than the view."""
+    if low < seen_low:
+        return low - seen_low
+    return max(0.0, min(high - seen_high, low - seen_low))
 
 
 def fit(extent: tuple[float, float], window: tuple[float, float], start: float, margin: float = 28.0) -> Camera:

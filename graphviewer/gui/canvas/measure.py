@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.gui.canvas.kinds import Kind, kinds_of
 from graphviewer.gui.canvas.lettering import LONGEST, Lettering
 from graphviewer.gui.canvas.names import DETAIL, NAME
 from graphviewer.layout.drawing import LEAST_WIDTH, MOST_WIDTH
@@ -14,8 +15,8 @@ from graphviewer.model.scopes import Scopes
 
 Floats = NDArray[np.float64]
 
-LEAF_MARGIN, SCOPE_MARGIN = 34.0, 42.0
-"""What a leaf needs beside its text (round ends, a sign), and a scope (triangle, a sign)."""
+LEAF_MARGIN, SCOPE_MARGIN, SLANT_MARGIN = 34.0, 46.0, 12.0
+"""What a leaf needs beside its text (round ends, a sign), a scope (triangle, a sign), and a slanted box on top."""
 
 
 def box_widths(scopes: Scopes, lettering: Lettering) -> Floats:
@@ -33,10 +34,12 @@ def box_widths(scopes: Scopes, lettering: Lettering) -> Floats:
     ops = scopes.graph.ops
     table = {op: at for at, op in enumerate(dict.fromkeys(ops))}
     ems = _ems(list(table), lettering.advances(bold=False))
-    detail[scopes.leaf] = ems[np.fromiter((table[op] for op in ops), np.intp, len(ops))] if table else 0.0
+    code = np.fromiter((table[op] for op in ops), np.intp, len(ops))
+    detail[scopes.leaf] = ems[code]
     digits = np.floor(np.log10(np.maximum(scopes.size, 1))) + 1
     detail = np.where(scopes.is_scope, (digits + digits // 4 * 0.6 + 6) * 0.62, detail)
     margin = np.where(scopes.is_scope, SCOPE_MARGIN, LEAF_MARGIN)
+    margin[scopes.leaf] += SLANT_MARGIN * (kinds_of(ops) == Kind.PLACEHOLDER)
     return np.clip(np.maximum(NAME * name, DETAIL * detail) + margin, LEAST_WIDTH, MOST_WIDTH)
 
 

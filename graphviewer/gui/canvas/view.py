@@ -47,9 +47,9 @@ class GraphCanvas(pg.GraphicsView):
 
     Attributes:
         camera: where it looks.
-        is_animated: whether zooming to something moves there; the system may still ask for no motion.
-        wheel_zooms: what a mouse wheel does without a modifier; a touchpad always pans.
-        tooltip: gives the plain text shown while the pointer rests on an item; its first line is a heading.
+        animate: whether the view and boxes glide to where they go; the system may still ask for no motion.
+        wheel_zooms: whether a mouse wheel zooms, or moves the view up and down; with Ctrl it always zooms.
+        tooltip: gives the rich text shown while the pointer rests on an item; texts from files must be escaped in it.
     """
 
     view_changed = Signal(QRectF)
@@ -59,7 +59,6 @@ class GraphCanvas(pg.GraphicsView):
     context_menu = Signal(int, QPoint)
     background_clicked = Signal()
     painted = Signal()
-    painted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, useOpenGL=False, background=theme.color("canvas.background"))
@@ -68,7 +67,6 @@ class GraphCanvas(pg.GraphicsView):
         self.scene_shown = empty_scene()
         self.camera = Camera(1.0, 0.0, 0.0, max(self.width(), 1), max(self.height(), 1))
         self.animate = True
-        self.wheel_zooms = True
         self.wheel_zooms = True
         self.tooltip: Callable[[int], str] = lambda item: ""
         self.hovered_box = NO_ITEM
@@ -166,26 +164,14 @@ class GraphCanvas(pg.GraphicsView):
         """Show an item in the middle of the window, large enough to read."""
         rect = self.item_rect(item)
         if rect is not None:
-            whole = Camera.of_rect(rect.adjusted(-60, -60, 60, 60), self.camera.width, self.camera.height)
-            scale = min(max(whole.scale, READABLE_SCALE), 1.2)
-            width, height = self.camera.width / scale, self.camera.height / scale
-            middle = rect.center()
-            top = middle.y() - height / 2 if rect.height() < height else rect.top() - 30 / scale
-            self._go(self.camera._replace(scale=scale, left=middle.x() - width / 2, top=top), animate)
+            self._go(self.camera.close_up(rect), animate)
 
     def ensure_visible(self, item: int, *, animate: bool = True) -> None:
         """Move as little as needed for an item to be in view; zoom to it where it could not be read."""
         rect = self.item_rect(item)
-        if rect is None:
-            return
-        if self.camera.scale < READABLE_SCALE:
-            self.zoom_to(item, animate=animate)
-            return
-        seen = self.camera.rect.adjusted(*(margin / self.camera.scale for margin in (40, 60, -40, -60)))
-        dx = _least_move(rect.left(), rect.right(), seen.left(), seen.right())
-        dy = _least_move(rect.top(), rect.bottom(), seen.top(), seen.bottom())
-        if dx or dy:
-            self._go(self.camera._replace(left=self.camera.left + dx, top=self.camera.top + dy), animate)
+        if rect is not None:
+            is_readable = self.camera.scale >= READABLE_SCALE
+            self._go(self.camera.containing(rect) if is_readable else self.camera.close_up(rect), animate)
 
     def zoom(self, factor: float, at: QPointF | None = None) -> None:
         """Zoom by a factor, at a point of the window or its middle."""
@@ -394,10 +380,3 @@ class GraphCanvas(pg.GraphicsView):
             self.zoom(1 / 1.25 if key == Qt.Key.Key_Minus else 1.25)
         else:
             event.ignore()
-
-
-def _least_move(low: float, high: float, seen_low: float, seen_high: float) -> float:
-    """How far a view must move along one axis to show a stretch; its beginning where it is longer than the view."""
-    if low < seen_low:
-        return low - seen_low
-    return max(0.0, min(high - seen_high, low - seen_low))

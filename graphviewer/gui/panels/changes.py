@@ -104,7 +104,7 @@ class ChangesPanel(QWidget):
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        for column, width in enumerate((110, 330, 210)):
+        for column, width in enumerate((104, 250, 150)):
             self.table.setColumnWidth(column, width)
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
         line = QHBoxLayout()

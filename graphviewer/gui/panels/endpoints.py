@@ -43,7 +43,8 @@ class EndpointList(QWidget):
         for widget in (self.title, self.chosen, self.entry, self.problem, self.heading, self.suggestions):
             layout.addWidget(widget)
         self.chosen.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        layout.setStretchFactor(self.suggestions, 1)
+        layout.setStretchFactor(self.suggestions, 100)
+        layout.addStretch(1)
         for listing in (self.chosen, self.suggestions):
             listing.setTextElideMode(Qt.TextElideMode.ElideMiddle)
             listing.itemClicked.connect(self._show)

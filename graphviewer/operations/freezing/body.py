@@ -34,7 +34,7 @@ Tensor = tuple[str, int]
 """(node, output number); a function's argument is output 0 of a node of its name."""
 
 Report = Callable[[str, str, str], None]
-"""Told (node, rule, reason) of every rewrite."""
+"""Told (node, rule, reason) of every rewrite; a node of a function is ``function:node``, which no node is named."""
 
 
 class Body:

@@ -92,7 +92,7 @@ class FunctionBody:
             self._copy,
             self._kept_tensors,
             function=name,
-            report=lambda node, *why: report(f"{name}/{node}", *why),
+            report=lambda node, *why: report(f"{name}:{node}", *why),
         )
         body.reserve([*self.arguments, *self.all_nodes])
         return body

@@ -34,6 +34,15 @@ def calls(training: Training) -> Mask:
     return training.facts.mask(node for node, inside in called if any(map(ops.is_table_initializer, inside)))
 
 
+@rule("initializer", 24)
+def starting_values(training: Training) -> Mask:
+    """Chooses between a variable and its first value, by whether it has one."""
+    facts = training.facts
+    merges = facts.family(ops.MERGE_OPS)
+    asked = facts.below(facts.family(ops.INITIALIZED_OPS), facts.ends | merges) & ~facts.ends
+    return asked & facts.family(ops.SWITCH_OPS | ops.MERGE_OPS | {"Identity"})
+
+
 @rule("initializer", 34)
 def constant_assignments(training: Training) -> Mask:
     """Assigns a value made of constants or random numbers to {variable}."""

@@ -11,9 +11,10 @@ from graphviewer.model.graph import Mask
 CONDITIONS = frozenset(
     {
         *("All", "Any", "Equal", "Greater", "GreaterEqual", "IsFinite", "IsInf", "IsNan", "Less", "LessEqual"),
-        *("LogicalAnd", "LogicalNot", "LogicalOr", "NotEqual"),
+        *("LogicalAnd", "LogicalNot", "LogicalOr", "NotEqual", "Identity", "Switch"),
     }
 )
+"""What lies between values and the check of them; a loss that nothing reads but its check is not among them."""
 
 
 @rule("summary", 50)
@@ -39,15 +40,17 @@ def calls(training: Training) -> Mask:
 
 @rule("check", 53)
 def conditions(training: Training) -> Mask:
-    """Is a condition that only checks look at."""
+    """Is the condition of a check."""
     facts = training.facts
-    checks_only, fitting = checks(training), facts.family(CONDITIONS)
-    found = np.zeros(facts.count, np.bool_)
+    looking, fitting = checks(training), facts.family(CONDITIONS)
+    guards = facts.family(ops.MERGE_OPS) & (facts.readers() == 0) & (facts.reads(facts.waits_for(looking)) > 0)
+    looking |= guards
+    total = facts.readers() - facts.readers(facts.pivots)
     while True:
-        new = fitting & ~found & (facts.readers() > 0) & (facts.readers() == facts.readers(checks_only | found))
+        new = fitting & ~looking & (total > 0) & (total == facts.readers(looking))
         if not new.any():
-            return found
-        found |= new
+            return looking
+        looking |= new
 
 
 @rule("input_pipeline", 55)

@@ -1,0 +1,62 @@
+"""A real window for each test, on settings of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPointF, QSettings, Qt
+
+from graphviewer.gui.session import Selection
+from graphviewer.resources import resource
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from graphviewer.gui.pane import Pane
+    from graphviewer.gui.window import Window
+
+WAIT = 20_000  # ms; the machine may be busy
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path) -> Iterator[Window]:
+    """An empty window, light theme, without animation."""
+    from graphviewer.gui.window import Window
+
+    store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    store.setValue("settings/theme", "light")
+    store.setValue("settings/animate", "false")
+    made = Window(store)
+    made.show()
+    qtbot.waitExposed(made)
+    yield made
+    made.close()
+    qtbot.wait(20)
+    made.deleteLater()
+
+
+@pytest.fixture
+def opened(window: Window, qtbot: QtBot) -> Window:
+    """A window that shows the sample, suggestions included."""
+    window.open_path(resource("samples/digits"))
+    qtbot.waitUntil(lambda: window.stage.left.drawing is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(window.session.family.suggested_outputs), timeout=WAIT)
+    return window
+
+
+@pytest.fixture
+def click(qtbot: QtBot) -> Callable[[Pane, str], None]:
+    """``click(pane, name)`` clicks the middle of a node's box with the mouse, wherever it is on the canvas."""
+
+    def press(pane: Pane, name: str) -> None:
+        canvas = pane.canvas
+        item = Selection(name).item(pane.subject.document.scopes)
+        canvas.zoom_to(item, animate=False)
+        middle = canvas.camera.to_pixel(canvas.item_rect(item).center())
+        assert canvas.item_at(QPointF(middle)) == item
+        qtbot.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=middle.toPoint())
+
+    return press
