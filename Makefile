@@ -27,8 +27,8 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: system $(VENV)/.installed-dev
-	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -s tests/benchmarks
+bench: system-test $(VENV)/.installed-dev
+	$(BIN)/python tests/benchmarks
 
 sample: $(VENV)/.installed
 	$(BIN)/python scripts/make_sample.py

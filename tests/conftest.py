@@ -96,7 +96,7 @@ def _pixels(image: QImage) -> object:
 
     image = image.convertToFormat(QImage.Format.Format_RGBA8888)
     raw = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
-    return raw[:, : 4 * image.width()].reshape(image.height(), image.width(), 4)
+    return raw[:, : 4 * image.width()].reshape(image.height(), image.width(), 4).copy()  # the image is freed here
 
 
 @pytest.fixture(autouse=True)

@@ -35,7 +35,7 @@ _VERBS: Mapping[str, str] = MappingProxyType(
         "apply": "graphviewer.cli.make",
         "convert": "graphviewer.cli.make",
         "diff": "graphviewer.cli.compare",
-        "render": "graphviewer.cli.window",
+        "render": "graphviewer.cli.render",
     }
 )
 

@@ -1,4 +1,4 @@
-"""Verbs that draw: open (a window) and render (a picture)."""
+"""The verb that opens the window."""
 
 from __future__ import annotations
 

@@ -1,69 +1,114 @@
-"""Keeps suggestions, roles and comparisons of a session up to date, in the background."""
+"""Keeps suggestions, roles, problems and comparisons of a session up to date.
+
+What walks the whole graph in Python runs in the worker: in a thread of this process it would take the GIL from the
+window for a second at a time.
+"""
 
 from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.analysis.diff import compare
-from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
+from graphviewer.analysis.endpoints import Suggestion
 from graphviewer.analysis.merge import merge
-from graphviewer.analysis.roles import classify
 from graphviewer.errors import GraphViewerError
+from graphviewer.gui.jobs import Callbacks, Jobs
 from graphviewer.gui.loading import lay_out
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Comparison, Version
-from graphviewer.model.names import Endpoint
+from graphviewer.model.overlay import Overlay
+from graphviewer.model.problem import Problem
+from graphviewer.worker.protocol import Failed
 
 
 class Analyst(QObject):
     """Listens to a session and fills in what is derived from it."""
 
     compared = Signal(object)  # Comparison
+    checked = Signal(object)  # Version
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, jobs: Jobs, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._session, self._jobs, self._folder = session, jobs, folder
+        self._numbers = itertools.count(1)
         session.endpoints_changed.connect(self.refresh)
         session.current_changed.connect(self.refresh)
 
-    def suggest(self, version: Version) -> None:
-        """Rank the outputs and inputs of a newly opened graph."""
+    def examine(self, version: Version) -> None:
+        """Rank outputs and inputs of a newly opened graph, and look for its problems."""
+        self._suggest(version)
+        self._check(version)
 
-        def work() -> tuple[list, list]:
-            outputs = suggest_outputs(version.document)
-            chosen = [Endpoint(best.name) for best in outputs[:1]]
-            return outputs, suggest_inputs(version.document, chosen) if chosen else []
+    # -- in the worker ------------------------------------------------------------------------------------------
 
-        def then(found: tuple[list, list]) -> None:
-            version.family.suggested_outputs, version.family.suggested_inputs = found
+    def _ask(self, name: str, version: Version, done: Callable[[Mapping[str, Any]], None], **params: Any) -> None:
+        """Ask the worker about a version; a newer question of the same kind about it replaces an older one."""
+        callbacks = Callbacks(done, self._failed)
+        outputs = [params["out"]] if "out" in params else []
+        request = {"path": str(version.file), **params}
+        self._jobs.submit(name, request, callbacks, key=f"{name}-{id(version)}", outputs=outputs)
+
+    def _suggest(self, version: Version) -> None:
+        def done(found: Mapping[str, Any]) -> None:
+            family = version.family
+            family.suggested_outputs = _suggestions(found["outputs"])
+            family.suggested_inputs = _suggestions(found["inputs"])
             self._session.suggestions_changed.emit()
 
-        self._session.background.submit("analysis", f"suggest-{id(version.family)}", work, then, self._session.failed.emit)
+        chosen = [str(one) for one in self._chosen(version, "outputs")]
+        self._ask("suggest", version, done, outputs=chosen)
+
+    def _check(self, version: Version) -> None:
+        def done(found: Mapping[str, Any]) -> None:
+            version.problems = [Problem(**problem) for problem in found["problems"]]
+            version.problem_count = found["total"]
+            self.checked.emit(version)
+
+        self._ask("check", version, done)
 
     def refresh(self) -> None:
         """Classify the nodes of the current version(s) for the chosen outputs, and suggest inputs for them."""
         current = self._session.current
         versions = [current.before, current.after] if isinstance(current, Comparison) else [current]
         for version in versions:
-            if version is not None and version.roles is None:
+            if version is not None and version.roles is None and self._chosen(version, "outputs"):
                 self._classify(version)
+        for version in versions[:1]:
+            if version is not None and version.problems is None:
+                self._check(version)
 
     def _classify(self, version: Version) -> None:
-        index = version.document.graph.index
-        outputs = [one for one in version.family.outputs if one.node in index]
-        inputs = [one for one in version.family.inputs if one.node in index]
-        if not outputs:
-            return
+        outputs, inputs = ([str(one) for one in self._chosen(version, kind)] for kind in ("outputs", "inputs"))
+        out = self._folder / f"roles-{next(self._numbers)}.json"
 
-        def work() -> tuple:
-            return classify(version.document, outputs, inputs), suggest_inputs(version.document, outputs)
-
-        def then(found: tuple) -> None:
-            version.roles, version.family.suggested_inputs = found
+        def then(roles: Overlay) -> None:
+            version.roles = roles
             self._session.overlay_changed.emit()
-            self._session.suggestions_changed.emit()
 
-        self._session.background.submit("analysis", f"roles-{id(version)}", work, then, self._session.failed.emit)
+        def done(_counts: Mapping[str, Any]) -> None:
+            self._session.background.submit(
+                "analysis", f"roles-{id(version)}", lambda: _read_overlay(out), then, self._session.failed.emit
+            )
+
+        self._ask("roles", version, done, outputs=outputs, inputs=inputs, out=str(out))
+        self._suggest(version)
+
+    @staticmethod
+    def _chosen(version: Version, kind: str) -> list:
+        """The endpoints that this version of the graph still has."""
+        index = version.document.graph.index
+        return [one for one in getattr(version.family, kind) if one.node in index]
+
+    def _failed(self, failure: Failed) -> None:
+        self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
+
+    # -- comparing ----------------------------------------------------------------------------------------------
 
     def compare(self, before: Version, after: Version) -> None:
         """Diff two versions or documents and open the comparison."""
@@ -82,7 +127,13 @@ class Analyst(QObject):
             self._session.add_tab(comparison)
             self.compared.emit(comparison)
 
-        self._session.background.submit("compare", f"compare-{id(before)}-{id(after)}", work, then, self._fail)
+        key = f"compare-{id(before)}-{id(after)}"
+        self._session.background.submit("analysis", key, work, then, self._session.failed.emit)
 
-    def _fail(self, error: GraphViewerError) -> None:
-        self._session.failed.emit(error)
+
+def _suggestions(found: list[Mapping[str, Any]]) -> list[Suggestion]:
+    return [Suggestion(one["name"], one["score"], one["reason"]) for one in found]
+
+
+def _read_overlay(path: Path) -> Overlay:
+    return Overlay.from_json(json.loads(path.read_text("utf-8", "surrogatepass")))

@@ -97,12 +97,10 @@ class Start:
             self._await_quiet(time.perf_counter() + 20)
         elif self._quit_after:
             self._window.close()
-        else:
-            QTimer.singleShot(0, self._window.client.start)
 
     def _await_quiet(self, deadline: float) -> None:
         """Take the picture once suggestions, checks and roles have arrived."""
-        if self._window.background.busy() and time.perf_counter() < deadline:
+        if (self._window.background.busy() or self._window.jobs.is_busy()) and time.perf_counter() < deadline:
             QTimer.singleShot(50, lambda: self._await_quiet(deadline))
             return
         QTimer.singleShot(250, self._take_screenshot)

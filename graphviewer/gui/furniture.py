@@ -76,7 +76,7 @@ class Furniture:
         self.inspector = Inspector(session)
         self.operations = OperationsPanel(session, window.operator)
         self.changes = ChangesPanel(session, window.theme)
-        self.problems = ProblemsPanel(session)
+        self.problems = ProblemsPanel(session, window.analyst)
         self.jobs = JobsPanel(window.operator)
         self.banner = Banner()
         self._docks: dict[str, QDockWidget] = {}

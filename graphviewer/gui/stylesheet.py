@@ -5,6 +5,8 @@ from __future__ import annotations
 from string import Template
 from typing import TYPE_CHECKING
 
+from graphviewer.resources import resource
+
 if TYPE_CHECKING:
     from graphviewer.gui.theme import Theme
 
@@ -54,6 +56,11 @@ QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleS
     border-color: $accent; }
 QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled { color: $border_strong; background: $background; }
 QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::down-arrow { image: url("$icons/chevron-down.svg"); width: 12px; height: 12px; }
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
+    border: none; background: transparent; width: 18px; }
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url("$icons/chevron-up.svg"); width: 10px; height: 10px; }
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow { image: url("$icons/chevron-down.svg"); width: 10px; height: 10px; }
 QComboBox QAbstractItemView { background: $surface; border: 1px solid $border; outline: none; }
 
 QTreeView, QListView, QTableView, QTreeWidget, QListWidget, QTableWidget {
@@ -117,4 +124,4 @@ def stylesheet(theme: Theme) -> str:
     """The window's stylesheet in the colours of a theme."""
     prefix = "window."
     colors = {token.removeprefix(prefix): c.name() for token, c in theme.tokens.items() if token.startswith(prefix)}
-    return _TEMPLATE.substitute(colors)
+    return _TEMPLATE.substitute(colors, icons=resource("icons").as_posix())

@@ -31,7 +31,7 @@ FALLBACK_FAMILIES = (
 )
 """Families asked, in this order, for what DejaVu Sans lacks (Chinese, Japanese, Korean)."""
 
-ICON_SIZES = (16, 20, 24, 32, 48, 64)
+ICON_SIZES = (16, 20, 32, 48)
 
 
 class CategoryColors(NamedTuple):

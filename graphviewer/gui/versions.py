@@ -13,6 +13,7 @@ from graphviewer.layout.nested import NestedLayout
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
+from graphviewer.model.problem import Problem
 from graphviewer.model.provenance import Provenance
 
 
@@ -43,6 +44,7 @@ class Version:
         parent, provenance: what it was made from, and how; None for the original.
         roles: the overlay for the chosen outputs, when there are any.
         summary: one calm line about how it was made.
+        problems: faults of the graph, the first thousands of ``problem_count``; None until it was checked.
     """
 
     document: Document
@@ -54,6 +56,8 @@ class Version:
     provenance: Provenance | None = None
     roles: Overlay | None = None
     summary: str = ""
+    problems: Sequence[Problem] | None = None
+    problem_count: int = 0
 
     @property
     def title(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from graphviewer.gui.background import Background
 from graphviewer.gui.dialogs.palette import Entry, Palette
 from graphviewer.gui.dialogs.simple import ABOUT, SettingsDialog, keys_table, text_dialog
 from graphviewer.gui.furniture import Furniture
+from graphviewer.gui.garbage import GarbageCollector
+from graphviewer.gui.jobs import Jobs
 from graphviewer.gui.loading import Loaded, load
 from graphviewer.gui.operator import Operator, Run
 from graphviewer.gui.session import Selection, Session
@@ -46,11 +49,15 @@ class Window(QMainWindow):
         self.setWindowTitle("graphviewer")
         self.setAcceptDrops(True)
         self.resize(1400, 900)
+        self.garbage = GarbageCollector(self)
         self.background = Background(self)
         self.session = Session(self.background, self)
         self.client = WorkerClient(self)
-        self.analyst = Analyst(self.session, self)
-        self.operator = Operator(self.session, self.client, self)
+        self.jobs = Jobs(self.client, self)
+        self._folder = tempfile.TemporaryDirectory(prefix="graphviewer-", ignore_cleanup_errors=True)
+        folder = Path(self._folder.name)
+        self.analyst = Analyst(self.session, self.jobs, folder, self)
+        self.operator = Operator(self.session, self.jobs, folder, self)
         self.stage = Stage(self.session, self.theme)
         self.setCentralWidget(self.stage)
         self.furniture = Furniture(self)
@@ -88,9 +95,9 @@ class Window(QMainWindow):
             version = self.session.add_loaded(loaded, path)
             self.say(f"{version.title}: {len(loaded.document.graph):,} nodes, {len(loaded.document.graph.src):,} edges")
             self._remember(path)
+            self.analyst.examine(version)
             if then is not None:
                 then(version, loaded)
-            self.analyst.suggest(version)
 
         self.background.submit("open", f"open-{path}", lambda: load(path, checkpoint), done, self.tell)
 
@@ -344,7 +351,9 @@ class Window(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         self.furniture.save_state(self.store)
         self.background.close()
-        self.operator.close()
+        self.garbage.close()
+        self.jobs.close()
+        self._folder.cleanup()
         super().closeEvent(event)
 
 

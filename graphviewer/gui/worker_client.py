@@ -114,6 +114,13 @@ class WorkerClient(QObject):
                 self.cancelled.emit(number)
                 return
 
+    def drop(self, number: int) -> None:
+        """Forget a job that still waits, without a signal; one that runs is left to end."""
+        for job in self._waiting:
+            if job.number == number:
+                self._waiting.remove(job)
+                return
+
     def close(self) -> None:
         """End the worker and drop all jobs without a signal; when this returns no process is left."""
         self._closed = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,30 @@ class Overlay:
         """Nodes per category, in legend order, zero counts left out."""
         found = np.bincount(self.codes[self.codes != NONE], minlength=len(self.categories))
         return {name: int(n) for name, n in zip(self.categories, found.tolist(), strict=True) if n}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for a file or a message; a reason that many nodes share is written once."""
+        table = {reason: number for number, reason in enumerate(dict.fromkeys(self.reasons))}
+        return {
+            "kind": self.kind,
+            "categories": list(self.categories),
+            "codes": self.codes.tolist(),
+            "reasons": list(table),
+            "reason_of": [table[reason] for reason in self.reasons],
+            "markers": {str(node): sorted(markers) for node, markers in self.markers.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Overlay:
+        """The inverse of ``to_json``."""
+        reasons = data["reasons"]
+        return cls(
+            data["kind"],
+            tuple(data["categories"]),
+            np.array(data["codes"], np.int8),
+            [reasons[number] for number in data["reason_of"]],
+            {int(node): frozenset(markers) for node, markers in data["markers"].items()},
+        )
 
     def by_item(self, scopes: Scopes) -> NDArray[np.int32]:
         """int32 [items, categories]: nodes of each category inside each item of the scope tree."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -29,6 +30,11 @@ class Removal(NamedTuple):
 
     rule: str
     reason: str
+
+
+def provenance_path(document: Path) -> Path:
+    """Where the provenance of a version in the session's folder is kept."""
+    return document.with_suffix(".provenance.json")
 
 
 @dataclass(frozen=True)

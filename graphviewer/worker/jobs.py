@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,7 +18,7 @@ from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, resolve_all
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.progress import Progress, silent
-from graphviewer.model.provenance import Provenance
+from graphviewer.model.provenance import Provenance, provenance_path
 
 
 def run_job(name: str, params: Mapping[str, Any], progress: Progress = silent) -> dict[str, Any]:
@@ -34,11 +35,6 @@ def run_job(name: str, params: Mapping[str, Any], progress: Progress = silent) -
     if name not in JOBS:
         raise OperationError(f"There is no job '{name}'.", "There are: " + ", ".join(sorted(JOBS)) + ".")
     return JOBS[name](progress=progress, **params)
-
-
-def provenance_path(target: Path) -> Path:
-    """Where the provenance of a version in the session's folder is kept."""
-    return target.with_suffix(".provenance.json")
 
 
 def run_operation(
@@ -113,17 +109,18 @@ def roles(
     """The role of every node for the chosen outputs, the best suggestion without any; the JSON of ``roles``.
 
     Args:
-        out: file for the JSON; the answer then holds counts by role in place of ``roles``.
+        out: file for the overlay as JSON; the answer then holds counts by role in place of ``roles``.
     """
     from graphviewer.analysis.roles import classify
 
-    document = open_document(path, checkpoint=checkpoint, progress=_part(progress, 0.0, 0.4))
+    document = _open(path, checkpoint, progress)
     progress(0.4, "finding what each node is for")
     chosen = _outputs(document, outputs)
     overlay = classify(document, chosen, resolve_all(inputs, document.graph.index))
     used = [str(endpoint) for endpoint in chosen]
-    found = {"outputs": used, "roles": _by_name(document, overlay)}
-    return found if out is None else _answer(out, found, {"outputs": used, "counts": overlay.counts()})
+    if out is None:
+        return {"outputs": used, "roles": _by_name(document, overlay)}
+    return _answer(out, overlay.to_json(), {"outputs": used, "counts": overlay.counts()})
 
 
 def diff(
@@ -156,7 +153,7 @@ def suggest(path: str, outputs: Sequence[str] = (), *, limit: int = 10, progress
     """Ranked outputs, and the inputs for the chosen outputs, or the best one; the JSON of ``outputs``."""
     from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
 
-    document = open_document(path, progress=_part(progress, 0.0, 0.4))
+    document = _open(path, None, progress)
     progress(0.4, "looking for outputs and inputs")
     ranked = suggest_outputs(document, limit)
     chosen = resolve_all([*outputs] or [best.name for best in ranked[:1]], document.graph.index)
@@ -165,9 +162,31 @@ def suggest(path: str, outputs: Sequence[str] = (), *, limit: int = 10, progress
     return {"outputs": listed[0], "inputs": listed[1]}
 
 
+def check(path: str, *, most: int = 5_000, progress: Progress = silent) -> dict[str, Any]:
+    """The faults of a graph, at most ``most`` of them; the JSON of ``check`` and how many there are in all."""
+    from graphviewer.analysis.check import check as find_problems
+
+    document = _open(path, None, progress)
+    progress(0.4, "looking for problems")
+    found = find_problems(document)
+    return {"problems": [problem._asdict() for problem in found[:most]], "total": len(found)}
+
+
 JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
-    {"operation": run_operation, "parse": parse, "roles": roles, "diff": diff, "suggest": suggest}
+    {"operation": run_operation, "parse": parse, "roles": roles, "diff": diff, "suggest": suggest, "check": check}
 )
+
+
+def _open(path: str, checkpoint: str | None, progress: Progress) -> Document:
+    """Open a file, or take it from the last ones opened when it has not changed: several questions follow one opening."""
+    progress(0.0, f"reading {Path(path).name}")
+    status = Path(path).stat()
+    return _opened(path, checkpoint, (status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=2)
+def _opened(path: str, checkpoint: str | None, stamp: tuple[int, int]) -> Document:
+    return open_document(path, checkpoint=checkpoint)
 
 
 def _part(progress: Progress, start: float, end: float) -> Progress:
@@ -179,7 +198,7 @@ def _outputs(document: Document, names: Sequence[str]) -> list[Endpoint]:
     """The chosen outputs, or the best suggestion.
 
     Raises:
-        NameError_: a name means no node.
+        UnknownNameError: a name means no node.
         OperationError: none was chosen and none suggests itself.
     """
     from graphviewer.analysis.endpoints import suggest_outputs

@@ -92,7 +92,9 @@ def test_that_a_row_of_the_changes_goes_to_the_node_in_both_views(opened: Window
     assert opened.session.selection == Selection(changes[row].after)
     for pane in (opened.stage.left, opened.stage.right):
         item = opened.session.selection.item(pane.subject.document.scopes)
-        qtbot.waitUntil(lambda pane=pane, item=item: pane.drawing is not None and item in pane.drawing.item, timeout=WAIT)
+        qtbot.waitUntil(
+            lambda pane=pane, item=item: pane.drawing is not None and item in pane.drawing.item, timeout=WAIT
+        )
 
 
 def test_that_both_views_pan_zoom_and_open_scopes_together(opened: Window, qtbot: QtBot) -> None:
@@ -109,8 +111,7 @@ def test_that_both_views_pan_zoom_and_open_scopes_together(opened: Window, qtbot
     opened_scopes = [int(pane.drawing.is_open.sum()) for pane in (left, right)]
     qtbot.waitUntil(
         lambda: all(
-            int(pane.drawing.is_open.sum()) > before
-            for pane, before in zip((left, right), opened_scopes, strict=True)
+            int(pane.drawing.is_open.sum()) > before for pane, before in zip((left, right), opened_scopes, strict=True)
         ),
         timeout=WAIT,
     )

@@ -27,9 +27,15 @@ ROLE_HUES = {
 # Simulation of Color Vision Deficiency" (2009), severity 1.
 EYES = {
     "full": np.eye(3),
-    "protan": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
-    "deutan": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
-    "tritan": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+    "protan": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deutan": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritan": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
 }
 
 
@@ -55,8 +61,16 @@ def contrast(one: QColor, other: QColor) -> float:
 
 def oklab(rgb: np.ndarray) -> np.ndarray:
     """Source: Ottosson, "A perceptual color space for image processing" (2020)."""
-    to_lms = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]]
-    to_lab = [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099], [0.0259040371, 0.7827717662, -0.8086757660]]
+    to_lms = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    to_lab = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
     return np.array(to_lab) @ np.cbrt(np.array(to_lms) @ np.clip(rgb, 0, 1))
 
 
@@ -68,7 +82,12 @@ def test_that_both_themes_have_the_same_tokens():
 def test_that_every_role_and_status_has_its_four_colours(theme):
     names = [f"roles.{role}" for role in ROLE_SIGNS] + [f"diff.{status}" for status in STATUS_SIGNS]
     names += [f"problems.{severity}" for severity in PROBLEM_SIGNS]
-    missing = [f"{name}.{field}" for name in names for field in ("mark", "fill", "edge", "text") if f"{name}.{field}" not in theme.tokens]
+    missing = [
+        f"{name}.{field}"
+        for name in names
+        for field in ("mark", "fill", "edge", "text")
+        if f"{name}.{field}" not in theme.tokens
+    ]
     assert not missing
 
 
@@ -102,7 +121,9 @@ def test_that_text_stands_out_from_its_ground(theme, text, grounds):
     assert not weak
 
 
-@pytest.mark.parametrize("token", ["canvas.selection", "canvas.lit_in", "canvas.lit_out", "canvas.endpoint", "edges.strong"])
+@pytest.mark.parametrize(
+    "token", ["canvas.selection", "canvas.lit_in", "canvas.lit_out", "canvas.endpoint", "edges.strong"]
+)
 def test_that_what_matters_on_the_canvas_stands_out(theme, token):
     for ground in ("canvas.background", "canvas.frame_even", "canvas.frame_odd"):
         assert contrast(theme.color(token), theme.color(ground)) >= 3.0
@@ -163,14 +184,14 @@ def test_that_every_icon_is_drawn_in_the_wished_colour(qapp):
     red = QColor("#ff0000")
     for file in resource("icons/open.svg").parent.glob("*.svg"):
         image = tinted(file.stem, red, 24).toImage()
-        colours = {image.pixelColor(x, y).name() for x in range(24) for y in range(24) if image.pixelColor(x, y).alpha() == 255}
+        colours = {
+            image.pixelColor(x, y).name() for x in range(24) for y in range(24) if image.pixelColor(x, y).alpha() == 255
+        }
         assert colours, f"{file.name} is empty"
         assert colours == {"#ff0000"} or "currentColor" not in file.read_text(), file.name
 
 
 def test_that_a_disabled_icon_is_paler(theme):
     found = icon("open", theme)
-    normal, disabled = (
-        found.pixmap(20, mode).toImage() for mode in (QIcon.Mode.Normal, QIcon.Mode.Disabled)
-    )
+    normal, disabled = (found.pixmap(20, mode).toImage() for mode in (QIcon.Mode.Normal, QIcon.Mode.Disabled))
     assert normal != disabled

@@ -2,58 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from checkpoint_files import write_bundle
+from cli_graphs import loaded, nodes, op, run, write
 from click.testing import CliRunner
 
-from graphviewer import protos
 from graphviewer.cli import main
-from graphviewer.model.tensors import const_node
 from graphviewer.protos import DataType
 
 CHANGE_KEYS = {"status", "before", "after", "reason", "match", "details"}
 RESULT_KEYS = {"output", "nodes", "bytes", "outputs", "inputs", "frozen", "warnings", "rewrites"}
-
-
-def run(*args):
-    return CliRunner().invoke(main, [str(arg) for arg in args])
-
-
-def loaded(result):
-    """The one JSON document on standard output; messages went elsewhere."""
-    return json.loads(result.stdout)
-
-
-def write(path, *nodes, versions=1000):
-    graph = protos.GraphDef(node=nodes)
-    graph.versions.producer = versions
-    path.write_bytes(graph.SerializeToString())
-    return path
-
-
-def op(name, kind, *inputs, **types):
-    node = protos.NodeDef(name=name, op=kind, input=inputs)
-    for key, value in types.items():
-        node.attr[key].type = value
-    return node
-
-
-def nodes(hidden="Relu"):
-    f = DataType.FLOAT
-    x = op("x", "Placeholder", dtype=f)
-    x.attr["shape"].shape.dim.add(size=2)
-    return [
-        x,
-        const_node("w", f, values=np.ones(2, np.float32)),
-        op("net/mul", "Mul", "x", "w", T=f),
-        op("net/act", hidden, "net/mul", T=f),
-        op("prob", "Softmax", "net/act", T=f),
-        op("loss", "Mean", "prob", "axis", T=f, Tidx=DataType.INT32),
-        const_node("axis", DataType.INT32, values=np.int32(0)),
-    ]
 
 
 @pytest.fixture
@@ -354,35 +313,6 @@ def test_that_a_fault_of_the_program_is_trouble_not_a_difference(graph, monkeypa
     assert result.exit_code == 2
     assert "RuntimeError: boom" in result.stderr
     assert "fault in graphviewer" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("args", "expected"),
-    [
-        (["{graph}"], {"path": "{graph}"}),
-        (["open", "{graph}", "--diff", "{other}"], {"path": "{graph}", "diff": "{other}"}),
-        ([], {"path": None}),
-        (["--timings", "--quit", "{graph}"], {"path": "{graph}", "timings": True, "quit_after": True}),
-        (["{graph}", "--screenshot", "{graph}.png"], {"path": "{graph}", "screenshot": "{graph}.png"}),
-    ],
-)
-def test_that_a_file_without_a_verb_is_opened(graph, other, monkeypatch, args, expected):
-    import sys
-    import types
-
-    called = []
-    app = types.ModuleType("graphviewer.gui.app")
-    app.run = lambda path, **options: called.append({"path": path, **options}) or 0
-    monkeypatch.setitem(sys.modules, "graphviewer.gui.app", app)
-    fill = {"{graph}": str(graph), "{other}": str(other), "{graph}.png": f"{graph}.png"}
-    result = run(*(fill.get(arg, arg) for arg in args))
-    assert result.exit_code == 0, result.stderr
-    wanted = {"diff": None, "checkpoint": None, "timings": False, "quit_after": False, "screenshot": None}
-    wanted |= {key: fill.get(value, value) if isinstance(value, str) else value for key, value in expected.items()}
-    assert {
-        key: str(value) if key in ("path", "diff", "screenshot") and value else value
-        for key, value in called[0].items()
-    } == wanted
 
 
 def test_that_help_of_every_verb_is_there():

@@ -77,7 +77,7 @@ def _settle_pairs(pairing: Pairing, progress: Progress) -> Iterator[tuple[int, i
     """Every link as (node before, node after, status, change); no change for an unchanged node."""
     functions = FunctionPairs(pairing.before, pairing.after)
     differing = functions.differing()
-    comparer = NodeComparer(functions, pairing.translate, pairing.renames)
+    comparer = NodeComparer(functions, pairing.translate, pairing.renames, frozenset(pairing.names_after))
     old, new = pairing.before.graph_def.node, pairing.after.graph_def.node
     total = len(pairing.origin)
     for before, after in pairing.pairs():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 from graphviewer import protos
@@ -55,13 +55,21 @@ class NodeComparer:
     Args:
         functions: the two function libraries.
         translate: an input of the first graph as the second would write it, if only names changed.
-        renamed: a node name of the first graph as the second writes it.
+        renamed: a node name of the first graph as the second writes it, where it is another.
+        there: node names of the second graph.
     """
 
-    def __init__(self, functions: FunctionPairs, translate: Callable[[str], str], renamed: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        functions: FunctionPairs,
+        translate: Callable[[str], str],
+        renamed: Mapping[str, str],
+        there: Container[str],
+    ) -> None:
         self._functions = functions
         self._translate = translate
         self._renamed = renamed
+        self._there = there
 
     def content(self, before: Any, after: Any) -> Details:
         """Differences of op, device, attributes and values; empty when both mean the same."""
@@ -73,6 +81,8 @@ class NodeComparer:
         for name in sorted({*before.attr, *after.attr}):
             left, right = _attr(before, name), _attr(after, name)
             if name == INFERRED_SHAPES and (left is None or right is None):
+                continue
+            if name == _COLOCATION and self._colocation(left) == set(right.list.s if right is not None else ()):
                 continue
             if left is None or right is None or not self._same(name, left, right):
                 self._describe(name, left, right, found)
@@ -113,7 +123,7 @@ class NodeComparer:
         if kind == "func":
             return self._same_call(left.func, right.func)
         if kind == "list":
-            return self._same_list(name, left.list, right.list)
+            return self._same_list(left.list, right.list)
         return False
 
     def _same_call(self, left: Any, right: Any) -> bool:
@@ -122,9 +132,7 @@ class NodeComparer:
             for key in {*left.attr, *right.attr}
         )
 
-    def _same_list(self, name: str, left: Any, right: Any) -> bool:
-        if name == _COLOCATION:
-            return {self._moved(value) for value in left.s} == set(right.s)
+    def _same_list(self, left: Any, right: Any) -> bool:
         if [field.name for field, _ in left.ListFields()] != [field.name for field, _ in right.ListFields()]:
             return False
         pairs: tuple[tuple[Any, Any, Callable[[Any, Any], bool]], ...] = (
@@ -137,11 +145,16 @@ class NodeComparer:
                 return len(old) == len(new) and all(map(same, old, new))
         return False
 
-    def _moved(self, location: bytes) -> bytes:
-        """``loc:@old`` as ``loc:@new`` where that node was renamed."""
-        head, at, name = location.partition(b"@")
-        new = self._renamed.get(name.decode("utf-8", "replace"))
-        return location if new is None else head + at + new.encode()
+    def _colocation(self, value: Any | None) -> set[bytes]:
+        """``loc:@old`` as ``loc:@new`` where that node was renamed; nothing is colocated with a node that is gone."""
+        found = set()
+        for location in value.list.s if value is not None else ():
+            head, at, raw = location.partition(b"@")
+            name = raw.decode("utf-8", "replace")
+            name = self._renamed.get(name, name)
+            if name in self._there:
+                found.add(head + at + name.encode("utf-8", "surrogatepass"))
+        return found
 
     def _describe(self, name: str, left: Any, right: Any, found: Details) -> None:
         """Put one differing attribute where readers look for it."""

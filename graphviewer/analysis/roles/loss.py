@@ -162,10 +162,10 @@ class Forward:
         return heads
 
     def _with_plumbing(self, labelled: Mask) -> Mask:
-        """Add reshapes and casts on the way into the label-dependent part, where no weight is above or below."""
+        """Add label placeholders, and reshapes and casts of labels, where no weight is above or below."""
         facts = self.facts
         above_weights = facts.above(self.weighted)
-        fitting = facts.family(PLUMBING) & ~above_weights & ~facts.is_read
+        fitting = facts.family(PLUMBING | ops.PLACEHOLDER_OPS) & ~above_weights & ~facts.is_read
         formal = facts.family(ops.SHAPE_OPS)
         while True:
             inside = labelled | self.backward | facts.recorders | formal

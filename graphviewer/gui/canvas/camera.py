@@ -83,6 +83,12 @@ class Camera(NamedTuple):
         dy = _least_move(rect.top(), rect.bottom(), seen.top(), seen.bottom())
         return self._replace(left=self.left + dx, top=self.top + dy)
 
+    def is_near(self, other: Camera) -> bool:
+        """Nothing in the window is a thousandth of a pixel away from where ``other`` shows it."""
+        corners = (abs(self.left - other.left) + abs(self.top - other.top)) * self.scale
+        stretch = abs(self.scale / other.scale - 1) * max(self.width, self.height)
+        return self[3:] == other[3:] and corners + stretch < 1e-3
+
     def between(self, other: Camera, t: float) -> Camera:
         """A view on the way to ``other`` (t in 0..1), zooming evenly to the eye."""
         scale = self.scale ** (1 - t) * other.scale**t

@@ -28,8 +28,8 @@ _U = np.linspace(0.0, 1.0, STEPS + 1)
 _ACROSS = _U * _U * (3 - 2 * _U)
 _WITH_FLOW = 1.5 * _U * (1 - _U) + _U**3
 
-MOST_CURVES = 240
-"""Curves of a selection beyond this many are left out: they would be a solid surface."""
+FEW_CURVES, MOST_CURVES = 40, 240
+"""More curves of a selection than the first are thin; beyond the second they are left out, being a solid surface."""
 
 
 class Segments(NamedTuple):
@@ -77,10 +77,14 @@ def curved(pieces: Segments, is_sideways: bool) -> Segments:
 
 
 def _visible(pieces: Segments, width: float, height: float) -> Segments:
-    x0, y0, x1, y1 = pieces.lines.T
-    seen = (np.maximum(x0, x1) > -8) & (np.minimum(x0, x1) < width + 8)
-    seen &= (np.maximum(y0, y1) > -8) & (np.minimum(y0, y1) < height + 8)
+    seen = _is_visible(pieces.lines, width, height)
     return Segments(pieces.lines[seen], pieces.edge[seen])
+
+
+def _is_visible(lines: Floats, width: float, height: float) -> NDArray[np.bool_]:
+    x0, y0, x1, y1 = lines.T
+    seen = (np.maximum(x0, x1) > -8) & (np.minimum(x0, x1) < width + 8)
+    return seen & (np.maximum(y0, y1) > -8) & (np.minimum(y0, y1) < height + 8)
 
 
 def paint_edges(ink: Easel) -> None:
@@ -190,14 +194,16 @@ def _paint_curves(ink: Easel) -> None:
     stop = np.stack([ends[1][0][lit.target], ends[1][1][lit.target]], axis=1)
     nearest = np.argsort(np.abs(stop - start).sum(axis=1), kind="stable")[:MOST_CURVES]
     lines, arrows = _overlay_curves(start[nearest], stop[nearest], flow)
+    width = 1.6 if len(nearest) <= FEW_CURVES else 1.0
     for is_in, token in ((True, "canvas.lit_in"), (False, "canvas.lit_out")):
         for control in (False, True):
             chosen = (lit.is_in[nearest] == is_in) & (lit.control[nearest] == control)
-            pen = QPen(ink.color(token), 1.0 if control else 1.6)
+            pen = QPen(ink.color(token), 1.0 if control else width)
             if control:
                 pen.setDashPattern([4, 3])
             ink.painter.setPen(pen)
-            draw_lines(ink.painter, lines[chosen].reshape(-1, 4))
+            pieces = lines[chosen].reshape(-1, 4)
+            draw_lines(ink.painter, pieces[_is_visible(pieces, camera.width, camera.height)])
             pen.setStyle(Qt.PenStyle.SolidLine)
             ink.painter.setPen(pen)
             draw_lines(ink.painter, arrows[chosen].reshape(-1, 4))

@@ -56,6 +56,10 @@ class Lettering:
         self._advances = [np.array([*map(metrics.horizontalAdvance, letters)]) / BASE for metrics in self._metrics]
         self._fitted: dict[tuple[str, int, bool], Fitted] = {}
 
+    def font(self, *, bold: bool) -> QFont:
+        """The font of size ``BASE``, to paint with under a scaled painter."""
+        return self._fonts[bold]
+
     def fit(self, text: str, ems: float, bold: bool = False) -> Fitted:
         """``text`` in at most ``ems`` (rounded down to eighths), elided in the middle; empty where nothing fits."""
         key = (text, int(ems * 8), bold)
@@ -97,7 +101,7 @@ class Writing:
         base = painter.transform()
         for (pixels, rgba, bold), lines in self._lines.items():
             scale = pixels / BASE
-            painter.setFont(self.lettering._fonts[bold])
+            painter.setFont(self.lettering.font(bold=bold))
             painter.setPen(QColor.fromRgba(rgba))
             painter.scale(scale, scale)
             for x, y, text in lines:

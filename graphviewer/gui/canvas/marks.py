@@ -13,10 +13,10 @@ from graphviewer.gui.canvas.camera import Camera
 from graphviewer.gui.canvas.easel import Easel
 from graphviewer.gui.canvas.kinds import Kind
 from graphviewer.gui.canvas.lettering import CAPITAL, Writing
-from graphviewer.gui.canvas.scene import Scene
+from graphviewer.gui.canvas.scene import Flag, Scene
 from graphviewer.layout.drawing import TITLE_HEIGHT
 
-CHIP_HEIGHT = 17.0
+CHIP_HEIGHT = 16.0
 """Height in pixels of a title that no longer fits into the frame's own title bar."""
 
 MOST_STUCK = 5
@@ -42,7 +42,7 @@ def titles(scene: Scene, camera: Camera, frames: Shown) -> list[Title]:
         parent = int(scene.drawing.parent[box])
         floor, stuck = below.get(parent, 0.0), stuck_above.get(parent, 0)
         below[box], stuck_above[box] = floor, stuck
-        if w < least_width or h < least_height:
+        if w < least_width or h < least_height or (stuck >= MOST_STUCK and y < floor):
             continue
         place = min(max(y, floor), y + h - height) if stuck < MOST_STUCK else y
         if place + height < 0 or place > camera.height or place < floor - height:
@@ -61,7 +61,7 @@ def paint_titles(ink: Easel, bars: list[Title]) -> None:
     painter = ink.painter
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     for bar in bars:
-        size = 10.0 if bar.is_chip else min(12.0 * ink.camera.scale, 14.0)
+        size = 9.0 if bar.is_chip else min(12.0 * ink.camera.scale, 14.0)
         _paint_title(ink, writing, bar, size)
         writing.draw(painter)  # at once: a later bar may cover this one
 
@@ -177,18 +177,16 @@ def paint_flags(ink: Easel) -> None:
     flagged = ink.scene.flags
     if not flagged:
         return
-    boxes = np.array([box for box, _ in flagged], np.int32)
-    shown = in_view(ink.scene, ink.camera, boxes, margin=30)
+    shown = in_view(ink.scene, ink.camera, np.array([flag.box for flag in flagged], np.int32), margin=30)
     place = dict(zip(shown.box.tolist(), shown.rect.tolist(), strict=True))
     size = float(np.clip(15 * ink.camera.scale, 11, 22))
-    for box, flag in flagged:
-        if box in place:
-            x, y, w, h = place[box]
-            low = flag == "input"
-            _paint_flag(ink, flag, x + (0.14 if low else 0.86) * w, y + min(3.0, h / 4), size)
+    for flag in flagged:
+        if flag.box in place:
+            x, y, w, h = place[flag.box]
+            _paint_flag(ink, flag, x + (0.86 if flag.is_output else 0.14) * w, y + min(3.0, h / 4), size)
 
 
-def _paint_flag(ink: Easel, flag: str, x: float, foot: float, size: float) -> None:
+def _paint_flag(ink: Easel, flag: Flag, x: float, foot: float, size: float) -> None:
     painter, color = ink.painter, ink.color("canvas.endpoint")
     top = foot - size * 1.25
     cloth = QPolygonF(
@@ -203,10 +201,10 @@ def _paint_flag(ink: Easel, flag: str, x: float, foot: float, size: float) -> No
     painter.setPen(QPen(color, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
     painter.drawLine(QPointF(x, top), QPointF(x, foot))
     pen = QPen(color, 1.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
-    if flag == "suggestion":
+    if not flag.is_chosen:
         pen.setDashPattern([0.1, 2.0])
     painter.setPen(pen)
-    painter.setBrush(color if flag == "output" else ink.color("canvas.background"))
+    painter.setBrush(color if flag.is_output and flag.is_chosen else ink.color("canvas.background"))
     painter.drawPolygon(cloth)
 
 

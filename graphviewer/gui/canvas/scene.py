@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,14 @@ class Endpoints:
     inputs: Collection[int] = ()
     suggested_outputs: Collection[int] = ()
     suggested_inputs: Collection[int] = ()
+
+
+class Flag(NamedTuple):
+    """The flag on a box that is, or holds, an endpoint; a suggestion where it is not chosen."""
+
+    box: int
+    is_output: bool
+    is_chosen: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,20 +222,20 @@ class Scene:
         return warned
 
     @cached_property
-    def flags(self) -> tuple[tuple[int, str], ...]:
-        """Boxes with a flag and which: ``output``, ``input``, ``suggestion``; a chosen endpoint hides suggestions."""
-        flags: dict[tuple[int, str], str] = {}
+    def flags(self) -> tuple[Flag, ...]:
+        """The flags to show; that of a chosen endpoint hides a suggestion for the same box."""
+        flags: dict[tuple[int, bool], Flag] = {}
         ends = self.endpoints
-        for nodes, side, flag in (
-            (ends.outputs, "output", "output"),
-            (ends.inputs, "input", "input"),
-            (ends.suggested_outputs, "output", "suggestion"),
-            (ends.suggested_inputs, "input", "suggestion"),
+        for nodes, is_output, is_chosen in (
+            (ends.outputs, True, True),
+            (ends.inputs, False, True),
+            (ends.suggested_outputs, True, False),
+            (ends.suggested_inputs, False, False),
         ):
             for node in nodes:
                 if 0 <= node < len(self.box_of_node) and (box := int(self.box_of_node[node])) >= 0:
-                    flags.setdefault((box, side), flag)
-        return tuple((box, flag) for (box, _), flag in flags.items())
+                    flags.setdefault((box, is_output), Flag(box, is_output, is_chosen))
+        return tuple(flags.values())
 
     # -- edges --------------------------------------------------------------------------------------------------
 

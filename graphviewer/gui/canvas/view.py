@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsView, QToolTip, QWidget
 
 from graphviewer.gui.canvas.artist import Artist
 from graphviewer.gui.canvas.camera import READABLE_SCALE, Camera, fit
@@ -151,7 +151,7 @@ class GraphCanvas(pg.GraphicsView):
     def set_view_rect(self, rect: QRectF) -> None:
         """Show all of ``rect``, at once; for views that move together."""
         camera = Camera.of_rect(rect, self.camera.width, self.camera.height)
-        if camera != self.camera:
+        if not camera.is_near(self.camera):
             self._motion.stop()
             self.show_camera(camera)
 
@@ -247,6 +247,10 @@ class GraphCanvas(pg.GraphicsView):
         return self._item(neighbour(self.scene_shown, selected[0], direction)) if selected else NO_ITEM
 
     # -- Qt -----------------------------------------------------------------------------------------------------
+
+    def close(self) -> bool:
+        """Close as any widget does: pyqtgraph's own takes the viewport away while Qt still sends it events."""
+        return QGraphicsView.close(self)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from graphviewer.analysis.check import check
+from graphviewer.gui.analyst import Analyst
 from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.versions import Version
 from graphviewer.model.problem import Problem
 
 _SIGNS = {"error": "✕ error", "warning": "! warning", "info": "i info"}
@@ -17,10 +18,9 @@ _MOST = 1_000
 class ProblemsPanel(QWidget):
     """The problems of the current version; a click goes to the node."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, analyst: Analyst, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._found: dict[int, list[Problem]] = {}
         self.state = QLabel(objectName="subtle")
         self.list = QTreeWidget(rootIsDecorated=False, uniformRowHeights=True)
         self.list.setHeaderLabels(["Severity", "Node", "Problem", "What to do"])
@@ -32,34 +32,23 @@ class ProblemsPanel(QWidget):
         layout.addWidget(self.state)
         layout.addWidget(self.list)
         session.current_changed.connect(self.refresh)
+        analyst.checked.connect(self.refresh)
 
     def refresh(self) -> None:
-        """Check the current version, in the background, once."""
+        """Show the problems of the current version."""
         version = self._session.version
         self.list.clear()
+        self.list.hide()
         if version is None:
             self.state.setText("")
-        elif id(version) in self._found:
-            self._show(version)
-        else:
+        elif version.problems is None:
             self.state.setText("Checking …")
-            self._session.background.submit(
-                "analysis",
-                "check",
-                lambda: check(version.document),
-                lambda found: self._checked(version, found),
-                self._session.failed.emit,
-            )
+        else:
+            self._show(version.problems, version.problem_count)
 
-    def _checked(self, version: Version, found: list[Problem]) -> None:
-        self._found[id(version)] = found
-        if version is self._session.version:
-            self._show(version)
-
-    def _show(self, version: Version) -> None:
-        found = self._found[id(version)]
-        more = f"; the first {_MOST:,} are listed" if len(found) > _MOST else ""
-        self.state.setText(f"{len(found):,} found{more}" if found else "No problems found.")
+    def _show(self, found: Sequence[Problem], total: int) -> None:
+        more = f"; the first {_MOST:,} are listed" if total > _MOST else ""
+        self.state.setText(f"{total:,} found{more}" if found else "No problems found.")
         self.list.setVisible(bool(found))
         for problem in found[:_MOST]:
             row = [_SIGNS[problem.severity], problem.node, problem.reason, problem.hint]

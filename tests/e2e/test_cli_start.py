@@ -1,7 +1,8 @@
-"""The shell verbs start quickly and need neither TensorFlow nor Qt."""
+"""The program as a process: what it imports, where it runs, how it ends."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -72,3 +73,16 @@ def test_that_a_reader_who_has_enough_ends_the_program_quietly(tmp_path):
         complaints = process.stderr.read()
         process.wait(timeout=20)
     assert (process.returncode, complaints) == (0, "")
+
+
+def test_that_render_draws_without_a_screen(graph, tmp_path):
+    script = "from graphviewer.cli import main; main()"
+    words = ["render", graph, "--diff", graph, "--size", "400x300", "-o", tmp_path / "out.png"]
+    plain = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "QT_QPA_PLATFORM")}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, words)], capture_output=True, text=True, env=plain, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    header = (tmp_path / "out.png").read_bytes()[:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(header[16:20]), int.from_bytes(header[20:24])) == (400, 300)
