@@ -71,7 +71,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("expand", "Expand", "View", lambda w: w.expand(), "E", "expand", True, _has_selection),
     ActionSpec("collapse", "Collapse", "View", lambda w: w.collapse(), "C", "collapse", True, _has_selection),
     ActionSpec("expand-all", "Expand All Below", "View", lambda w: w.expand_below(), "Shift+E", enabled=_has_graph),
-    ActionSpec("collapse-all", "Collapse All", "View", lambda w: w.session.collapse_all(), "Shift+C", enabled=_has_graph),
+    ActionSpec(
+        "collapse-all", "Collapse All", "View", lambda w: w.session.collapse_all(), "Shift+C", enabled=_has_graph
+    ),
     ActionSpec("theme", "Switch Light / Dark", "View", lambda w: w.switch_theme(), "Ctrl+T"),
     ActionSpec("escape", "Back Out", "View", lambda w: w.back_out(), "Esc"),
     ActionSpec("output", "Mark as Output", "Graph", lambda w: w.mark("outputs"), "O", "output", False, _has_node),
@@ -79,10 +81,18 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("pick-outputs", "Pick Outputs", "Graph", lambda w: w.pick("outputs"), "", "output", True, _has_graph),
     ActionSpec("pick-inputs", "Pick Inputs", "Graph", lambda w: w.pick("inputs"), "", "input", True, _has_graph),
     ActionSpec("hide", "Hide Category Under Pointer", "Graph", lambda w: w.hide_category(), "H", enabled=_has_graph),
-    ActionSpec("show-hidden", "Show All Categories", "Graph", lambda w: w.show_categories(), "Shift+H", enabled=_has_graph),
-    ActionSpec("freeze", "Freeze", "Operations", lambda w: w.run_operation("freeze"), "Ctrl+R", "freeze", True, _has_graph),
-    ActionSpec("extract", "Extract Inference Graph", "Operations", lambda w: w.run_operation("extract"), enabled=_has_graph),
-    ActionSpec("cut", "Cut Inputs to Placeholders", "Operations", lambda w: w.run_operation("cut-inputs"), enabled=_has_graph),
+    ActionSpec(
+        "show-hidden", "Show All Categories", "Graph", lambda w: w.show_categories(), "Shift+H", enabled=_has_graph
+    ),
+    ActionSpec(
+        "freeze", "Freeze", "Operations", lambda w: w.run_operation("freeze"), "Ctrl+R", "freeze", True, _has_graph
+    ),
+    ActionSpec(
+        "extract", "Extract Inference Graph", "Operations", lambda w: w.run_operation("extract"), enabled=_has_graph
+    ),
+    ActionSpec(
+        "cut", "Cut Inputs to Placeholders", "Operations", lambda w: w.run_operation("cut-inputs"), enabled=_has_graph
+    ),
     ActionSpec(
         "remove-training",
         "Remove Training Nodes (Identity, CheckNumerics)",
@@ -93,7 +103,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("compare", "Compare With…", "Compare", lambda w: w.ask_compare(), "Ctrl+D", enabled=_has_graph),
     ActionSpec("merged", "Merged View", "Compare", lambda w: w.stage.toggle_merged(), "M", enabled=_has_comparison),
     ActionSpec("next-change", "Next Change", "Compare", lambda w: w.step_change(1), "N", enabled=_has_comparison),
-    ActionSpec("previous-change", "Previous Change", "Compare", lambda w: w.step_change(-1), "Shift+N", enabled=_has_comparison),
+    ActionSpec(
+        "previous-change", "Previous Change", "Compare", lambda w: w.step_change(-1), "Shift+N", enabled=_has_comparison
+    ),
     ActionSpec("keys", "Keyboard Shortcuts", "Help", lambda w: w.show_keys(), "?|F1"),
     ActionSpec("about", "About graphviewer", "Help", lambda w: w.show_about()),
 )

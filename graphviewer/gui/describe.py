@@ -103,7 +103,10 @@ def _list_text(values: Any, limit: int) -> str:
 def describe_node(document: Document, number: int, roles: Overlay | None) -> str:
     """Everything about one node."""
     graph, node = document.graph, document.node(number)
-    parts = [f"<h3>{escape(node.name or '(no name)')}</h3>", f"<p><span class='op'>{escape(node.op or '(no op)')}</span>"]
+    parts = [
+        f"<h3>{escape(node.name or '(no name)')}</h3>",
+        f"<p><span class='op'>{escape(node.op or '(no op)')}</span>",
+    ]
     parts.append(f" <a href='copy:{quote(node.name, safe='')}'>copy name</a></p>")
     parts += _role_lines(number, roles)
     shapes = output_shapes(node)
@@ -115,7 +118,9 @@ def describe_node(document: Document, number: int, roles: Overlay | None) -> str
     if node.device:
         parts.append(f"<p>Device: {escape(node.device)}</p>")
     if attributes:
-        rows = "".join(f"<tr><td class='key'>{escape(k)}</td><td>{escape(attribute_text(v))}</td></tr>" for k, v in attributes)
+        rows = "".join(
+            f"<tr><td class='key'>{escape(k)}</td><td>{escape(attribute_text(v))}</td></tr>" for k, v in attributes
+        )
         parts.append(f"<h4>Attributes</h4><table>{rows}</table>")
     summary = protos.op_def(node.op)
     if summary is None and node.op not in document.functions:

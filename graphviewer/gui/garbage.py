@@ -1,7 +1,7 @@
 """Python's cycle collector, kept to the GUI thread.
 
-Python collects in whichever thread allocates. A Qt object that is part of a cycle would then be destroyed in a background
-thread, which Qt answers with "Timers cannot be stopped from another thread" and, now and then, a crash.
+Python collects in whichever thread allocates. A Qt object that is part of a cycle would then be destroyed in a
+background thread, which Qt answers with "Timers cannot be stopped from another thread" and, now and then, a crash.
 """
 
 from __future__ import annotations

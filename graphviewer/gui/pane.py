@@ -147,8 +147,10 @@ class Pane(QObject):
         family = self._session.family
         if family is None:
             return Endpoints()
-        offered = [() if chosen else found[:1] for chosen, found in (
-            (family.outputs, family.suggested_outputs), (family.inputs, family.suggested_inputs))]
+        offered = [
+            () if chosen else found[:1]
+            for chosen, found in ((family.outputs, family.suggested_outputs), (family.inputs, family.suggested_inputs))
+        ]
         suggested = [self._nodes(one.name for one in found) for found in offered]
         chosen = [self._nodes(one.node for one in ends) for ends in (family.outputs, family.inputs)]
         return Endpoints(*chosen, *suggested)

@@ -259,5 +259,3 @@ class Session(QObject):
         hidden = self.hidden.setdefault(self.overlay_kind, set())
         hidden ^= {category}
         self.overlay_changed.emit()
-
-

@@ -258,6 +258,10 @@ def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
     before, after, diff = tab.before, tab.after, tab.diff
     overlays = {"before": diff.overlay_before(), "after": diff.overlay_after()}
     return (
-        Subject(before.document, before.layout, lambda kind: overlays["before"] if kind == "diff" else before.overlay(kind)),
-        Subject(after.document, after.layout, lambda kind: overlays["after"] if kind == "diff" else after.overlay(kind)),
+        Subject(
+            before.document, before.layout, lambda kind: overlays["before"] if kind == "diff" else before.overlay(kind)
+        ),
+        Subject(
+            after.document, after.layout, lambda kind: overlays["after"] if kind == "diff" else after.overlay(kind)
+        ),
     )

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 _TEXT = """<h2>Open a TensorFlow graph</h2>
-<p>Drop a file here: a <b>.pb</b> or <b>.pbtxt</b> graph, a training run's <b>.meta</b> or checkpoint, a SavedModel, or the
-folder that holds them. Nothing in a file is run by opening it.</p>
+<p>Drop a file here: a <b>.pb</b> or <b>.pbtxt</b> graph, a training run's <b>.meta</b> or checkpoint, a SavedModel,
+or the folder that holds them. Nothing in a file is run by opening it.</p>
 <p>Then: pick the output by clicking it and pressing <b>O</b> · see what only training needs · freeze it in the
 background · compare before and after.</p>"""
 
@@ -55,6 +55,9 @@ class Welcome(QWidget):
         """List files opened before."""
         from html import escape
 
-        links = "".join(f"<p><a href='{escape(path, quote=True)}'>{escape(Path(path).name)}</a> "
-                        f"<span>{escape(str(Path(path).parent))}</span></p>" for path in paths)
+        links = "".join(
+            f"<p><a href='{escape(path, quote=True)}'>{escape(Path(path).name)}</a> "
+            f"<span>{escape(str(Path(path).parent))}</span></p>"
+            for path in paths
+        )
         self.recent.setText(f"<h4>Recent</h4>{links}" if links else "")

@@ -167,11 +167,11 @@ class Window(QMainWindow):
         self.store.setValue("recent", recent)
         self.stage.welcome.set_recent(recent)
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():
             event.acceptProposedAction()
 
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+    def dropEvent(self, event: QDropEvent) -> None:
         for url in event.mimeData().urls():
             if url.isLocalFile():
                 self.open_path(Path(url.toLocalFile()))
@@ -306,9 +306,7 @@ class Window(QMainWindow):
         ]
         version = self.session.version
         names = version.document.graph.names if version else ()
-        nodes = [
-            Entry(name, "", lambda name=name: self.session.select(Selection(name), reveal=True)) for name in names
-        ]
+        nodes = [Entry(name, "", lambda name=name: self.session.select(Selection(name), reveal=True)) for name in names]
         palette = Palette(actions, nodes, self)
         palette.move(self.mapToGlobal(self.rect().center()) - palette.rect().center())
         palette.show()
@@ -348,12 +346,10 @@ class Window(QMainWindow):
             pane.canvas.wheel_zooms = self.settings.wheel == "zoom"
             pane.canvas.minimap.setVisible(self.settings.minimap)
 
-    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+    def closeEvent(self, event: QCloseEvent) -> None:
         self.furniture.save_state(self.store)
         self.background.close()
         self.garbage.close()
         self.jobs.close()
         self._folder.cleanup()
         super().closeEvent(event)
-
-

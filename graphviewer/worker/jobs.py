@@ -178,7 +178,7 @@ JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
 
 
 def _open(path: str, checkpoint: str | None, progress: Progress) -> Document:
-    """Open a file, or take it from the last ones opened when it has not changed: several questions follow one opening."""
+    """Open a file, or take it from the last ones opened when it has not changed: questions come in groups."""
     progress(0.0, f"reading {Path(path).name}")
     status = Path(path).stat()
     return _opened(path, checkpoint, (status.st_size, status.st_mtime_ns))

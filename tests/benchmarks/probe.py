@@ -104,8 +104,10 @@ def worst_scope(app: QApplication, window: Window, painted: Painted, most: int =
     """The slowest expansion of one scope, the largest ones tried, each from the first picture."""
     session, scopes = window.session, window.session.version.document.scopes
     start = set(session.family.expanded)
-    paths = sorted((path for path in scopes.by_path if path and path not in start), key=lambda p: -len(
-        scopes.children(scopes.by_path[p])))[:most]
+    paths = sorted(
+        (path for path in scopes.by_path if path and path not in start),
+        key=lambda p: -len(scopes.children(scopes.by_path[p])),
+    )[:most]
     worst = 0.0
     for path in paths:
         above = path.rpartition("/")[0]

@@ -85,7 +85,9 @@ def test_that_opening_does_not_build_the_networkx_view() -> None:
 def random_nodes(draw: st.DrawFn) -> dict[str, list[str]]:
     count = draw(st.integers(1, 12))
     names = [f"n{i}" for i in range(count)]
-    text = st.one_of(st.sampled_from(names), st.sampled_from(names).map("^{}".format), st.sampled_from(names).map("{}:2".format))
+    text = st.one_of(
+        st.sampled_from(names), st.sampled_from(names).map("^{}".format), st.sampled_from(names).map("{}:2".format)
+    )
     return {name: draw(st.lists(text, max_size=4)) for name in names}
 
 

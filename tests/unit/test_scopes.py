@@ -9,7 +9,9 @@ from graphviewer.model.scopes import Scopes, build_scopes
 
 
 def scopes_of(**nodes: list[str]) -> Scopes:
-    return build_scopes(Graph.from_nodes([protos.NodeDef(name=k.replace("__", "/"), op="Op", input=v) for k, v in nodes.items()]))
+    return build_scopes(
+        Graph.from_nodes([protos.NodeDef(name=k.replace("__", "/"), op="Op", input=v) for k, v in nodes.items()])
+    )
 
 
 def labels(scopes: Scopes, path: str = "") -> list[str]:

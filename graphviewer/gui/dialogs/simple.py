@@ -25,7 +25,8 @@ from graphviewer.gui.settings import Settings, choices
 
 ABOUT = f"""<h2>graphviewer {__version__}</h2>
 <p>See, strip, freeze and compare TensorFlow graphs.</p>
-<p>Op table and message descriptors: TensorFlow, Apache License 2.0.<br>Font: DejaVu Sans, Bitstream Vera licence.</p>"""
+<p>Op table and message descriptors: TensorFlow, Apache License 2.0.<br>
+Font: DejaVu Sans, Bitstream Vera licence.</p>"""
 
 
 class SettingsDialog(QDialog):

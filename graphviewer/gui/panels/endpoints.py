@@ -33,7 +33,9 @@ class EndpointList(QWidget):
         key = {"outputs": "O", "inputs": "I"}[kind]
         self.title = QLabel(f"<b>{kind.capitalize()}</b>")
         self.chosen = QListWidget(objectName="chosen")
-        self.entry = QLineEdit(placeholderText=f"Type or paste a name, or press {key} on a node", clearButtonEnabled=True)
+        self.entry = QLineEdit(
+            placeholderText=f"Type or paste a name, or press {key} on a node", clearButtonEnabled=True
+        )
         self.problem = QLabel(objectName="problem", wordWrap=True, visible=False)
         self.heading = QLabel("Suggestions", objectName="subtle")
         self.suggestions = QListWidget(objectName="suggestions", wordWrap=True)

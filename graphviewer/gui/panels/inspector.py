@@ -27,7 +27,12 @@ class Inspector(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.page)
-        signals = (session.selection_changed, session.current_changed, session.overlay_changed, session.endpoints_changed)
+        signals = (
+            session.selection_changed,
+            session.current_changed,
+            session.overlay_changed,
+            session.endpoints_changed,
+        )
         for signal in signals:
             signal.connect(self.refresh)
         self.refresh()
@@ -75,4 +80,3 @@ class Inspector(QWidget):
             self._session.said.emit("The name is on the clipboard.")
         else:
             self._session.select(Selection(unquote(path), kind == "scope"), reveal=True)
-

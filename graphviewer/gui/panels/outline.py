@@ -60,13 +60,13 @@ class OutlineModel(QAbstractItemModel):
             return QModelIndex()
         return self.index_of(int(self.scopes.parent[self.item(index)]))
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return len(self.children_of(self.item(parent))) if self.scopes is not None else 0
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 2
 
-    def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008, N802
+    def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
         return self.scopes is not None and bool(self.scopes.is_scope[self.item(parent)])
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
