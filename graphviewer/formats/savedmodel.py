@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from graphviewer.errors import ReadError
@@ -16,7 +16,6 @@ from graphviewer.formats.source import Source
 from graphviewer.formats.text import first_field, parse_text
 from graphviewer.formats.wire import BYTES, Truncated, WireError, walk
 from graphviewer.model.document import Document
-from graphviewer.model.problem import Problem
 
 METAGRAPHS = "metagraphs"
 SERVE = "serve"
@@ -68,8 +67,7 @@ def read_savedmodel(source: Source, options: Options) -> Document:
     chosen = _choose(source, tag_sets, options.tags)
     loaded, meta = found[chosen]
     infos = tuple(_info(*each, shown=number == chosen) for number, each in enumerate(found))
-    document = document_of("savedmodel", loaded, meta, source, extra={METAGRAPHS: infos})
-    return document if len(found) == 1 or options.tags is not None else _said(document, tag_sets, chosen)
+    return document_of("savedmodel", loaded, meta, source, extra={METAGRAPHS: infos})
 
 
 @reader(kind="savedmodel", label="SavedModel text", rank=22, recognise=_recognise_text)
@@ -123,11 +121,3 @@ def _info(loaded: Loaded, meta: Any, *, shown: bool) -> MetaGraphInfo:
     edges = sum(len(node.input) for node in graph.node)
     signatures = tuple(sorted(meta.signature_def))
     return MetaGraphInfo(_tags(meta), shown, len(graph.node), edges, len(graph.library.function), ops, signatures)
-
-
-def _said(document: Document, tag_sets: Sequence[tuple[str, ...]], chosen: int) -> Document:
-    """The document with a word about the graphs that are not shown."""
-    others = "; ".join(", ".join(tags) or "(no tags)" for at, tags in enumerate(tag_sets) if at != chosen)
-    shown = ", ".join(tag_sets[chosen]) or "(no tags)"
-    reason = f"The SavedModel holds {len(tag_sets)} graphs; shown is the one tagged {shown}."
-    return replace(document, problems=(*document.problems, Problem("metagraphs", "info", reason, f"Others: {others}.")))

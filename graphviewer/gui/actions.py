@@ -31,6 +31,14 @@ def _has_comparison(window: Window) -> bool:
     return window.stage.is_comparing
 
 
+def _can_go_back(window: Window) -> bool:
+    return window.session.can_go_back
+
+
+def _can_go_forward(window: Window) -> bool:
+    return window.session.can_go_forward
+
+
 @dataclass(frozen=True)
 class ActionSpec:
     """One action.
@@ -65,8 +73,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("search", "Search", "Edit", lambda w: w.focus_search(), "Ctrl+F|/", "search", enabled=_has_graph),
     ActionSpec("palette", "Actions and Nodes…", "Edit", lambda w: w.show_palette(), "Ctrl+K"),
     ActionSpec("settings", "Settings…", "Edit", lambda w: w.show_settings(), "Ctrl+,"),
-    ActionSpec("back", "Back", "View", lambda w: w.session.go_back(), "Alt+Left", "back", True),
-    ActionSpec("forward", "Forward", "View", lambda w: w.session.go_forward(), "Alt+Right", "forward", True),
+    ActionSpec("back", "Back", "View", lambda w: w.session.go_back(), "Alt+Left", "back", True, _can_go_back),
+    ActionSpec(
+        "forward", "Forward", "View", lambda w: w.session.go_forward(), "Alt+Right", "forward", True, _can_go_forward
+    ),
     ActionSpec("fit", "Fit", "View", lambda w: w.stage.fit(), "F", "fit", True, _has_graph),
     ActionSpec("expand", "Expand", "View", lambda w: w.expand(), "E", "expand", True, _has_selection),
     ActionSpec("collapse", "Collapse", "View", lambda w: w.collapse(), "C", "collapse", True, _has_selection),

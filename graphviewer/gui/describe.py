@@ -190,14 +190,15 @@ def describe_scope(document: Document, item: int, roles: Overlay | None) -> str:
 
 
 def describe_briefly(document: Document, item: int, overlay: Overlay | None) -> str:
-    """The tooltip of a box, as plain text: name, op, shapes, and why it has its colour."""
+    """The tooltip of a box: name, op, shapes, and why it has its colour."""
     scopes = document.scopes
     node = int(scopes.node[item])
     if node < 0:
-        return f"{scopes.path(item)}\n{int(scopes.size[item]):,} nodes"
+        return f"<b>{escape(scopes.path(item))}</b><br>{int(scopes.size[item]):,} nodes"
     message = document.node(node)
-    lines = [message.name, f"{message.op}   {', '.join(output_shapes(message)[:4])}".rstrip()]
+    shapes = escape(", ".join(output_shapes(message)[:4]))
+    lines = [f"<b>{escape(message.name)}</b>", f"{escape(message.op)}&nbsp; {shapes}"]
     if overlay is not None and (category := overlay.category(node)):
-        lines.append(f"{category.replace('_', ' ')}: {overlay.reasons[node]}")
+        lines.append(f"{escape(category.replace('_', ' '))}: {escape(overlay.reasons[node])}")
         lines += [f"⚠ {_MARKERS[one]}" for one in sorted(overlay.markers.get(node, ())) if one in _MARKERS]
-    return "\n".join(lines)
+    return "<br>".join(lines)

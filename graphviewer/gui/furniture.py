@@ -135,6 +135,10 @@ class Furniture:
                 bar.addAction(self._actions[spec.id])
                 keys = f" ({spec.shortcut.replace('|', ' or ')})" if spec.shortcut else ""
                 self._actions[spec.id].setToolTip(spec.text.rstrip("…") + keys)
+                if spec.menu == "View":
+                    bar.widgetForAction(self._actions[spec.id]).setToolButtonStyle(
+                        Qt.ToolButtonStyle.ToolButtonIconOnly
+                    )
         self.overlay = QComboBox(objectName="overlay")
         for kind in ("roles", "diff", "none"):
             self.overlay.addItem(f"Overlay: {kind}", kind)
@@ -142,6 +146,9 @@ class Furniture:
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         bar.addWidget(spacer)
+        find = QPushButton("Search…   Ctrl+K", objectName="find")
+        find.clicked.connect(self._window.show_palette)
+        bar.addWidget(find)
         bar.addWidget(self.overlay)
         self._window.addToolBar(bar)
         self.toolbar = bar

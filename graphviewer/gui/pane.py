@@ -136,7 +136,7 @@ class Pane(QObject):
 
     def _shape_of(self, node: int) -> str:
         shapes = output_shapes(self.subject.document.node(node)) if self.subject is not None else []
-        return shapes[0] if shapes else ""
+        return shapes[0] if shapes and shapes[0] != "[]" else ""  # a scalar's shape says nothing on an edge
 
     def _selected_items(self) -> frozenset[int]:
         selection = self._session.selection

@@ -134,6 +134,16 @@ class Session(QObject):
         if reveal and selection is not None:
             self.reveal_requested.emit(selection)
 
+    @property
+    def can_go_back(self) -> bool:
+        """Whether something else was selected before."""
+        return bool(self._back)
+
+    @property
+    def can_go_forward(self) -> bool:
+        """Whether ``go_back`` can be undone."""
+        return bool(self._forward)
+
     def go_back(self) -> None:
         """Select what was selected before."""
         self._step(self._back, self._forward)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from graphviewer.gui.pane import Pane, Subject
 from graphviewer.gui.panels.legend import Legend
 from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.texts import label, tip
 from graphviewer.gui.versions import Comparison, Tab, Version
 from graphviewer.gui.welcome import Welcome
 
@@ -103,9 +104,9 @@ class Stage(QWidget):
         while self.tabs.count():
             self.tabs.removeTab(0)
         for tab in self._session.tabs:
-            at = self.tabs.addTab(tab.title)
+            at = self.tabs.addTab(label(tab.title))
             self.tabs.setTabButton(at, QTabBar.ButtonPosition.RightSide, self._close_button(tab))
-            self.tabs.setTabToolTip(at, tab.summary if isinstance(tab, Version) and tab.summary else tab.title)
+            self.tabs.setTabToolTip(at, tip(tab.summary if isinstance(tab, Version) and tab.summary else tab.title))
         if self._session.current in self._session.tabs:
             self.tabs.setCurrentIndex(self._session.tabs.index(self._session.current))
         self.tabs.blockSignals(False)
@@ -128,7 +129,9 @@ class Stage(QWidget):
         menu = QMenu(self)
         others = [other for other in self._session.versions() if other is not tab]
         for other in others:
-            menu.addAction(f"Compare with {other.title}", lambda other=other: self.compare_requested.emit(other, tab))
+            menu.addAction(
+                label(f"Compare with {other.title}"), lambda other=other: self.compare_requested.emit(other, tab)
+            )
         if not others:
             menu.addAction("Nothing to compare with: open a second file").setEnabled(False)
         menu.addAction("Close", lambda: self._session.close_tab(tab))

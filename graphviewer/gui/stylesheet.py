@@ -103,6 +103,13 @@ QStatusBar { background: $background; border-top: 1px solid $border; color: $mut
 QStatusBar::item { border: none; }
 QToolTip { background: $tooltip; color: $tooltip_text; border: 1px solid $tooltip; padding: 5px 7px; }
 
+QToolButton#cardHeading { font-weight: bold; text-align: left; }
+QPushButton#find { color: $muted; text-align: left; padding: 5px 12px; }
+QCheckBox { spacing: 7px; }
+QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $border_strong; border-radius: 4px;
+    background: $surface; }
+QCheckBox::indicator:hover { border-color: $accent; }
+QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$icons/tick.svg"); }
 QLabel#subtle, QLabel#hint { color: $muted; }
 QLabel#problem, QLabel#error { color: $error; }
 QLabel#warning { color: $warning; }

@@ -290,7 +290,7 @@ class Window(QMainWindow):
             card.run()
         else:
             self.furniture.raise_panel("operations")
-            self.furniture.operations.ensureWidgetVisible(card)
+            self.furniture.operations.show_card(operation)
             self.say("Choose an output first: click a node and press O, or pick a suggestion.")
 
     def step_change(self, by: int) -> None:
@@ -342,7 +342,7 @@ class Window(QMainWindow):
         self.stage.set_theme(self.theme)
         self.furniture.set_theme(self.theme)
         for pane in (self.stage.left, self.stage.right):
-            pane.canvas.is_animated = self.settings.animate
+            pane.canvas.animate = self.settings.animate
             pane.canvas.wheel_zooms = self.settings.wheel == "zoom"
             pane.canvas.minimap.setVisible(self.settings.minimap)
 

@@ -61,6 +61,7 @@ ACCEPT_VALUE_BEFORE = Parameter(
     "Let reads that wait for an update of their variable give the value before it.",
     "flag",
     False,
+    advanced=True,
 )
 KEEP_COLOCATION = Parameter(
     "keep_colocation",
@@ -68,12 +69,23 @@ KEEP_COLOCATION = Parameter(
     "Keep nodes that kept ones are colocated with, as TensorFlow does.",
     "flag",
     False,
+    advanced=True,
 )
 SAVER = Parameter(
-    "saver", "Saver", "Name scope of the saver whose keys to use; 'names': the variables' own names.", "text", ""
+    "saver",
+    "Saver",
+    "Name scope of the saver whose keys to use; 'names': the variables' own names.",
+    "text",
+    "",
+    advanced=True,
 )
 RENAME = Parameter(
-    "rename", "Rename scope", "Take variables under scope 'old' from keys under 'new': old=new.", "text", ""
+    "rename",
+    "Rename scope",
+    "Take variables under scope 'old' from keys under 'new': old=new.",
+    "text",
+    "",
+    advanced=True,
 )
 
 

@@ -32,6 +32,7 @@ class Parameter:
         name: keyword of the operation's function, ``allow_training_mode``; the shell writes it with dashes.
         kind: ``endpoints`` (node or tensor names), ``checkpoint`` (a path), ``flag`` or ``text``.
         required: the operation makes no sense without it.
+        advanced: few need it; forms tuck it away.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Parameter:
     kind: Kind
     default: Any = None
     required: bool = False
+    advanced: bool = False
 
 
 OUTPUTS = Parameter("outputs", "Outputs", "Tensors that the result must compute.", "endpoints", (), required=True)

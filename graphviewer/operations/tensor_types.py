@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer import protos
+from graphviewer.analysis import dtypes
 from graphviewer.analysis.ops import arguments, is_pipeline_op
 from graphviewer.model.document import Document
 from graphviewer.model.names import CONTROL_PORT
@@ -39,21 +39,12 @@ _LOOK_BACK = 64
 
 
 def output_dtypes(document: Document, number: int) -> list[int] | None:
-    """dtype numbers of a node's outputs, list outputs spread out; None for an op that nothing describes."""
-    node = document.node(number)
-    function = document.functions.get(node.op)
-    definition = protos.op_def(node.op) if function is None else function.signature
-    if definition is None:
-        return None
-    found: list[int] = []
-    for argument in definition.output_arg:
-        if argument.type_list_attr:
-            found += list(node.attr[argument.type_list_attr].list.type) if argument.type_list_attr in node.attr else []
-            continue
-        dtype = argument.type or (node.attr[argument.type_attr].type if argument.type_attr in node.attr else 0)
-        count = node.attr[argument.number_attr].i if argument.number_attr in node.attr else 1
-        found += [dtype] * max(0, min(count, 100_000))
-    return found
+    """dtype numbers of a node's outputs, list outputs spread out; None for an op that nothing describes.
+
+    References count as the values that they refer to.
+    """
+    found = dtypes.output_dtypes(document.node(number), document.functions)
+    return None if found is None else [dtype % dtypes.REF for dtype in found]
 
 
 def output_dtype(document: Document, number: int, port: int) -> int | None:

@@ -52,7 +52,7 @@ def test_that_suggested_outputs_are_accepted_and_not_there_for_training_only(doc
         overlay = classify(document, [])
         for suggestion in suggest_outputs(document):
             endpoint = Endpoint(*parse_input(suggestion.name))
-            assert refuse_output(document, endpoint, overlay) is None, (path, suggestion)
+            assert refuse_output(document, endpoint) is None, (path, suggestion)
             trains = "optimizer" in overlay.counts()
             wrong = TRAINING_ONLY if trains else TRAINING_ONLY - {"gradient"}
             if "signature" not in suggestion.reason:

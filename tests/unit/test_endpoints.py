@@ -7,7 +7,6 @@ from test_roles import damaged_graphs
 
 from graphviewer import protos
 from graphviewer.analysis.endpoints import refuse_output, suggest_inputs, suggest_outputs, warn_output
-from graphviewer.analysis.roles import classify
 from graphviewer.model.document import Document, Payload, Payloads
 from graphviewer.model.names import Endpoint
 
@@ -202,7 +201,6 @@ def test_that_a_handle_is_refused():
 def test_that_what_gives_a_value_is_accepted(name):
     document = training_graph().document()
     assert refuse_output(document, Endpoint(name)) is None
-    assert refuse_output(document, Endpoint(name), classify(document, [Endpoint("valid/prob")])) is None
 
 
 def test_that_an_output_without_an_input_is_warned_about():

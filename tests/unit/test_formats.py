@@ -183,7 +183,7 @@ def test_that_the_tags_choose_among_the_graphs_of_a_saved_model(tmp_path):
     metas = [meta_graph(graph(nodes), *tags) for nodes, tags in ((2, ["train"]), (3, ["serve"]), (4, ["serve", "gpu"]))]
     path = write(tmp_path / "m" / "saved_model.pb", saved_model(*metas))
     served = open_document(path.parent)
-    assert (len(served.graph_def.node), kinds(served), served.path) == (3, ["metagraphs"], path.parent)
+    assert (len(served.graph_def.node), kinds(served), served.path) == (3, [], path.parent)
     found = [(info.tags, info.nodes, info.shown) for info in served.extra["metagraphs"]]
     assert found == [(("train",), 2, False), (("serve",), 3, True), (("gpu", "serve"), 4, False)]
     chosen = open_document(path, tags=["serve", "gpu"])

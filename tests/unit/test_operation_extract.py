@@ -188,9 +188,9 @@ REFUSED = document(
 @pytest.mark.parametrize(
     ("output", "reason"),
     [
-        ("init", "groups other nodes"),
+        ("init", "gives no value"),
         ("v/Assign", "changes a variable"),
-        ("initial", "initial value"),
+        ("initial", "first values"),
         ("save", "checkpoint"),
         ("y/summary", "summary"),
         ("y:3", "has no output 3"),

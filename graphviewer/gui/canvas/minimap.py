@@ -14,6 +14,9 @@ from graphviewer.gui.canvas.shapes import draw_rects, groups
 LARGEST, SMALLEST, INSET, CORNER = 170.0, 54.0, 6.0, 14
 """Longest and shortest side of the drawing on the map, free space around it, distance from the corner (pixels)."""
 
+WIDEST_SHARE = 0.24
+"""The map takes no more of the canvas's width than this: in a split view both are narrow."""
+
 
 class Minimap(QWidget):
     """Emits ``moved`` with the scene point that is to be in the middle of the view.
@@ -70,7 +73,7 @@ class Minimap(QWidget):
     @property
     def _scale(self) -> tuple[float, float]:
         width, height = self._extent()
-        scale = LARGEST / max(width, height)
+        scale = min(LARGEST, self._canvas.width() * WIDEST_SHARE) / max(width, height)
         return max(scale, min(SMALLEST / width, 4000.0)), max(scale, min(SMALLEST / height, 4000.0))
 
     def _to_map(self, rect: QRectF) -> QRectF:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QLabel, QLine
 
 from graphviewer.analysis.diff import STATUSES, Change
 from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.texts import tip
 from graphviewer.gui.theme import Theme
 from graphviewer.gui.versions import Comparison
 
@@ -50,7 +51,7 @@ class ChangesModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(change, index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{change.before or '—'} → {change.after or '—'}\n{change.reason}"
+            return tip(f"{change.before or '—'} → {change.after or '—'}\n{change.reason}")
         if role == Qt.ItemDataRole.ForegroundRole and index.column() == 0:
             return self.theme.category("diff", change.status).text
         return None

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from graphviewer.analysis.endpoints import Suggestion
 from graphviewer.errors import UnknownNameError
 from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.texts import tip
 from graphviewer.model.names import Endpoint
 
 
@@ -75,7 +76,7 @@ class EndpointList(QWidget):
         for endpoint in chosen:
             item = QListWidgetItem(self.chosen)
             item.setData(Qt.ItemDataRole.UserRole, endpoint)
-            item.setToolTip(str(endpoint))
+            item.setToolTip(tip(str(endpoint)))
             self.chosen.setItemWidget(item, self._chosen_row(endpoint))
             item.setSizeHint(self.chosen.itemWidget(item).sizeHint())
         self.chosen.setVisible(bool(chosen))
@@ -99,7 +100,7 @@ class EndpointList(QWidget):
         for one in candidates:
             item = QListWidgetItem(f"{one.name}\n{one.reason}", self.suggestions)
             item.setData(Qt.ItemDataRole.UserRole, Endpoint(one.name))
-            item.setToolTip(f"{one.name}\nscore {one.score:g}: {one.reason}\n\nDouble click to choose it.")
+            item.setToolTip(tip(f"{one.name}\nscore {one.score:g}: {one.reason}\n\nDouble click to choose it."))
         self.heading.setVisible(bool(candidates))
         self.suggestions.setVisible(bool(candidates))
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.gui.operator import Operator, Run
+from graphviewer.gui.texts import tip
 
 
 class JobRow(QWidget):
@@ -41,7 +42,7 @@ class JobRow(QWidget):
     def refresh(self, run: Run) -> None:
         """Show the state of the job."""
         self.state.setText(run.message)
-        self.state.setToolTip(run.message)
+        self.state.setToolTip(tip(run.message))
         self.bar.setValue(int(run.fraction * 1000))
         self.bar.setVisible(run.is_active)
         self.cancel.setVisible(run.is_active)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,13 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -24,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from graphviewer.gui.operator import Operator
 from graphviewer.gui.session import Session
+from graphviewer.gui.texts import tip
 from graphviewer.operations.registry import Operation, Parameter, operations
 
 
@@ -48,30 +51,62 @@ class CheckpointField(QWidget):
             self.path.setText(chosen)
 
 
-class OperationCard(QWidget):
-    """One operation: what it does, its parameters, Run."""
+class OperationCard(QFrame):
+    """One operation: a heading that folds, what it does, its parameters, Run."""
 
     def __init__(self, operation: Operation, session: Session, operator: Operator) -> None:
         super().__init__()
-        self._operation, self._session, self._operator = operation, session, operator
         self.setObjectName("card")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        doc = QLabel(operation.doc.split("\n\n")[0].replace("\n", " "), wordWrap=True, objectName="subtle")
-        doc.setToolTip(operation.doc)
-        self.run_button = QPushButton(operation.label)
-        self.run_button.clicked.connect(self.run)
+        self._operation, self._session, self._operator = operation, session, operator
         self._fields: dict[str, tuple[Parameter, QWidget]] = {}
+        self.heading = QToolButton(text=operation.label, checkable=True, autoRaise=True, objectName="cardHeading")
+        self.heading.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.heading.setToolTip(tip(operation.doc))
+        self.heading.toggled.connect(self._fold)
+        self.run_button = QPushButton("Run", objectName="primary")
+        self.run_button.clicked.connect(self.run)
+        self.body = QWidget()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.body)
+        self._fill_body()
+        self._fold(False)
+
+    def _fill_body(self) -> None:
+        doc = QLabel(self._operation.doc.split("\n\n")[0].replace("\n", " "), wordWrap=True, objectName="subtle")
+        doc.setToolTip(tip(self._operation.doc))
+        layout = QVBoxLayout(self.body)
+        layout.setContentsMargins(8, 0, 8, 6)
+        layout.addWidget(doc)
+        plain = [one for one in self._operation.parameters if not one.advanced]
+        layout.addLayout(self._form(plain))
+        advanced = [one for one in self._operation.parameters if one.advanced]
+        if advanced:
+            more, details = QToolButton(text="More options", checkable=True, autoRaise=True), QWidget(visible=False)
+            details.setLayout(self._form(advanced))
+            more.toggled.connect(details.setVisible)
+            layout.addWidget(more)
+            layout.addWidget(details)
+        layout.addWidget(self.run_button, alignment=Qt.AlignmentFlag.AlignRight)
+
+    def _form(self, parameters: Sequence[Parameter]) -> QFormLayout:
         form = QFormLayout()
+        form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        for parameter in operation.parameters:
+        for parameter in parameters:
             widget = self._field(parameter)
             self._fields[parameter.name] = (parameter, widget)
-            form.addRow("" if parameter.kind == "flag" else parameter.label, widget)
-        layout = QVBoxLayout(self)
-        layout.addWidget(QLabel(f"<b>{operation.label}</b>"))
-        layout.addWidget(doc)
-        layout.addLayout(form)
-        layout.addWidget(self.run_button, alignment=Qt.AlignmentFlag.AlignRight)
+            if parameter.kind == "flag":
+                form.addRow(widget)
+            else:
+                form.addRow(parameter.label, widget)
+        return form
+
+    def _fold(self, is_open: bool) -> None:
+        self.heading.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        self.body.setVisible(is_open)
 
     def _field(self, parameter: Parameter) -> QWidget:
         if parameter.kind == "flag":
@@ -80,9 +115,10 @@ class OperationCard(QWidget):
             widget = CheckpointField()
         elif parameter.kind == "endpoints":
             widget = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+            widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         else:
             widget = QLineEdit(str(parameter.default or ""))
-        widget.setToolTip(parameter.doc)
+        widget.setToolTip(tip(parameter.doc))
         return widget
 
     def refresh(self) -> None:
@@ -98,7 +134,7 @@ class OperationCard(QWidget):
             elif parameter.kind == "checkpoint":
                 found = version.document.checkpoint if version else None
                 widget.path.setPlaceholderText(found.name if found else "no checkpoint beside the graph")
-                widget.path.setToolTip(str(found or ""))
+                widget.path.setToolTip(tip(str(found or "")))
         self.run_button.setEnabled(ready)
 
     def parameters(self) -> Mapping[str, Any]:
@@ -138,11 +174,18 @@ class OperationsPanel(QScrollArea):
         self.cards = {one.id: OperationCard(one, session, operator) for one in operations().values()}
         for name in sorted(self.cards, key=lambda name: name != "freeze"):
             layout.addWidget(self.cards[name])
+        self.cards["freeze"].heading.setChecked(True)
         layout.addStretch(1)
         self.setWidget(body)
         for signal in (session.endpoints_changed, session.current_changed):
             signal.connect(partial(self.refresh))
         self.refresh()
+
+    def show_card(self, operation: str) -> None:
+        """Unfold one operation and bring it into view."""
+        card = self.cards[operation]
+        card.heading.setChecked(True)
+        self.ensureWidgetVisible(card)
 
     def refresh(self) -> None:
         """Refresh every card."""

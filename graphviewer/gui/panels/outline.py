@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelInde
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeView, QVBoxLayout, QWidget
 
 from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.texts import tip
 from graphviewer.model.scopes import ROOT, Scopes
 
 Index = QModelIndex | QPersistentModelIndex
@@ -76,7 +77,7 @@ class OutlineModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.scopes.labels[item] if index.column() == 0 else self._detail(item)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.scopes.path(item)
+            return tip(self.scopes.path(item))
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == 1:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return None

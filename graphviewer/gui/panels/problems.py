@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QTreeWidget, QTreeWidgetItem, QVBoxLayout,
 
 from graphviewer.gui.analyst import Analyst
 from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.texts import tip
 from graphviewer.model.problem import Problem
 
 _SIGNS = {"error": "✕ error", "warning": "! warning", "info": "i info"}
@@ -30,7 +31,8 @@ class ProblemsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.addWidget(self.state)
-        layout.addWidget(self.list)
+        layout.addWidget(self.list, 1)
+        layout.addStretch()
         session.current_changed.connect(self.refresh)
         analyst.checked.connect(self.refresh)
 
@@ -55,7 +57,7 @@ class ProblemsPanel(QWidget):
             item = QTreeWidgetItem(self.list, row)
             item.setData(0, Qt.ItemDataRole.UserRole, problem.node)
             for column, text in enumerate(row):
-                item.setToolTip(column, text)
+                item.setToolTip(column, tip(text))
 
     def _go(self, item: QTreeWidgetItem) -> None:
         name = item.data(0, Qt.ItemDataRole.UserRole)

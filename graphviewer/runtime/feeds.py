@@ -1,0 +1,235 @@
+"""Values for what a graph is fed: made up where any will do, or read from files that the user names.
+
+Made values are the same in every run: each depends on the name of its tensor alone.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviewer.errors import GraphViewerError
+from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint
+from graphviewer.model.tensors import numpy_dtype
+from graphviewer.operations.tensor_types import output_dtype, output_shape
+from graphviewer.protos import DataType, dtype_name
+from graphviewer.runtime.images import read_image
+
+Array = NDArray[Any]
+
+_UNKNOWN_SIZE = 2
+_IMAGE_SIZE = 64  # of images of any size: convolutions without padding need more than 2
+_CHANNELS = (1, 3, 4)
+_MOST_ELEMENTS = 1 << 28
+_UNKNOWN_RANK_WAS_SCALAR = 24  # graphs of older producers write [] for unknown rank
+_ARRAYS = (".npy", ".npz")
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
+_WORDS: Mapping[str, bool] = {"true": True, "false": False}
+
+
+class FeedError(GraphViewerError):
+    """There is no value for a tensor, or the one given does not fit it."""
+
+
+class Wanted(NamedTuple):
+    """A tensor that is fed.
+
+    Attributes:
+        name: of the tensor.
+        dtype: TensorFlow's number; 0 where nothing tells.
+        shape: sizes, -1 where any will do; None for unknown rank.
+    """
+
+    name: str
+    dtype: int
+    shape: list[int] | None
+
+    def __str__(self) -> str:
+        return f"'{self.name}' ({dtype_name(self.dtype) if self.dtype else 'dtype unknown'} {shape_text(self.shape)})"
+
+
+def shape_text(shape: Sequence[int] | None) -> str:
+    """``[?, 3]``."""
+    if shape is None:
+        return "of unknown rank"
+    return "[" + ", ".join("?" if size < 0 else str(size) for size in shape) + "]"
+
+
+def wanted(document: Document, endpoint: Endpoint) -> Wanted:
+    """What a tensor of a graph takes, as far as its nodes tell."""
+    number = document.graph.index[endpoint.node]
+    node, shape = document.node(number), output_shape(document, number, endpoint.port)
+    old = document.graph_def.versions.producer < _UNKNOWN_RANK_WAS_SCALAR
+    if shape == [] and node.op == "Placeholder" and old and "_output_shapes" not in node.attr:
+        shape = None
+    return Wanted(str(endpoint), (output_dtype(document, number, endpoint.port) or 0) % 100, shape)
+
+
+def narrowed(shape: Sequence[int] | None, other: Sequence[int] | None) -> list[int] | None:
+    """A shape with its unknown sizes taken from another one of the same rank."""
+    if shape is None:
+        return list(other) if other is not None else None
+    if other is None or len(other) != len(shape):
+        return list(shape)
+    return [known if size < 0 else size for size, known in zip(shape, other, strict=True)]
+
+
+def make(want: Wanted, seed: int = 0) -> Array:
+    """A value of the wanted dtype and shape: normal floats, integers of 0 and 1, bytes of all values, strings ``a``.
+
+    Switches and probabilities told by name get what they have in inference: ``is_training`` False, ``keep_prob`` 1,
+    ``dropout_rate`` 0.
+
+    Raises:
+        FeedError: unknown rank, too many elements, or a dtype that no value can be made for.
+    """
+    shape = _sizes(want)
+    if not want.dtype or want.dtype in (DataType.RESOURCE, DataType.VARIANT):
+        raise FeedError(f"No value can be made for {want}.", "Feed a tensor that is computed from it.")
+    dtype = numpy_dtype(want.dtype)
+    usual = _usual(want.name, dtype)
+    if usual is not None:
+        return np.full(shape, usual, dtype)
+    random = np.random.default_rng([seed, zlib.crc32(want.name.encode("utf-8", "surrogatepass"))])
+    if dtype.hasobject:
+        return np.full(shape, b"a", dtype)
+    if dtype == np.uint8:
+        return random.integers(0, 256, shape).astype(dtype)
+    if dtype.kind in "biu" or want.dtype in _QUANTISED:
+        return random.integers(0, 2, shape).astype(dtype)
+    values = random.standard_normal(shape)
+    return (values + 1j * random.standard_normal(shape)).astype(dtype) if dtype.kind == "c" else values.astype(dtype)
+
+
+_QUANTISED = (DataType.QINT8, DataType.QUINT8, DataType.QINT16, DataType.QUINT16, DataType.QINT32)
+
+
+def _usual(name: str, dtype: np.dtype[Any]) -> float | None:
+    """The value in inference of what a name tells is a switch or a probability."""
+    last = name.rpartition("/")[2].partition(":")[0].lower()
+    if dtype == np.bool_:
+        return 0.0 if "train" in last or "phase" in last else None
+    if dtype.kind != "f":
+        return None
+    if "keep_prob" in last or "keep_rate" in last:
+        return 1.0
+    return 0.0 if "drop" in last else None
+
+
+def _sizes(want: Wanted) -> list[int]:
+    if want.shape is None:
+        raise FeedError(f"The shape of '{want.name}' is not known.", f"Give values: --feed {want.name}=FILE.npy.")
+    image = len(want.shape) == 4 and want.shape[-1] in _CHANNELS
+    fill = [_IMAGE_SIZE if image and axis in (1, 2) else _UNKNOWN_SIZE for axis in range(len(want.shape))]
+    shape = [known if size < 0 else size for size, known in zip(want.shape, fill, strict=True)]
+    if math.prod(shape) > _MOST_ELEMENTS:
+        raise FeedError(f"{want} is too large to make up.", f"Give values: --feed {want.name}=FILE.npy.")
+    return shape
+
+
+def read(given: str, want: Wanted) -> Array:
+    """The value that a user gives for a tensor: an array file, an image, any file for a string, or a number.
+
+    Args:
+        given: path of a ``.npy`` or ``.npz`` file (``file.npz:key`` picks one of its arrays), an image, a number,
+            ``true`` or ``false``; for a string tensor, any other file gives its bytes.
+        want: the tensor; the value is cast to its dtype, and gets a batch of one where that is all that is missing.
+
+    Raises:
+        FeedError: no such file, not readable, or it does not fit.
+    """
+    path, key = _path_and_key(given)
+    if not path.is_file():
+        scalar = _scalar(given)
+        if scalar is None:
+            raise FeedError(f"There is no file {given} to feed '{want.name}'.", "Give a .npy, .npz or image file.")
+        return fit(np.full([1 if size < 0 else size for size in want.shape or ()], scalar), want, given)
+    suffix = path.suffix.lower()
+    if suffix in _ARRAYS:
+        return fit(_load_array(path, key), want, path.name)
+    if want.dtype == DataType.STRING:
+        return fit(np.array(path.read_bytes(), object), want, path.name)
+    if suffix in IMAGES:
+        return fit(read_image(path, want.shape), want, path.name)
+    raise FeedError(f"{path.name} is no array and no image.", f"Use one of {', '.join((*_ARRAYS, *IMAGES))}.")
+
+
+def _path_and_key(given: str) -> tuple[Path, str]:
+    whole = Path(given)
+    name, colon, key = given.rpartition(":")
+    return (Path(name), key) if colon and name.lower().endswith(".npz") and not whole.is_file() else (whole, "")
+
+
+def _scalar(text: str) -> bool | int | float | None:
+    word = text.strip().lower()
+    if word in _WORDS:
+        return _WORDS[word]
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return None
+
+
+def _load_array(path: Path, key: str) -> Array:
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            if not key and len(loaded.files) == 1:
+                key = loaded.files[0]
+            if key not in loaded.files:
+                raise FeedError(
+                    f"{path.name} holds {len(loaded.files)} arrays; which one is not said.",
+                    f"Write {path.name}:KEY. Keys: {', '.join(loaded.files[:20])}.",
+                )
+            return np.asarray(loaded[key])
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise FeedError(f"{path.name} is no array that can be read: {error}.", "Write it with numpy.save.") from error
+
+
+def fit(values: Array, want: Wanted, source: str) -> Array:
+    """Values in the dtype that a tensor has, a batch of one added where only that is missing.
+
+    Raises:
+        FeedError: they do not fit; the message says both shapes, or both dtypes.
+    """
+    shape = want.shape
+    if shape is not None and values.ndim == len(shape) - 1 and shape[0] in (-1, 1):
+        values = values[np.newaxis]
+    if shape is not None and not _fits(values.shape, shape):
+        raise FeedError(
+            f"{source} has the shape {shape_text(values.shape)}, but '{want.name}' takes {shape_text(shape)}.",
+            "Give an array of that shape.",
+        )
+    if not want.dtype:
+        return values
+    dtype = numpy_dtype(want.dtype)
+    if dtype.hasobject:
+        return _as_bytes(values, want, source)
+    if values.dtype.kind in "OSU" or (values.dtype.kind == "c" and dtype.kind != "c"):
+        raise FeedError(f"{source} holds {values.dtype} values, but '{want.name}' takes {dtype_name(want.dtype)}.")
+    return values.astype(dtype)
+
+
+def _fits(found: Sequence[int], shape: Sequence[int]) -> bool:
+    return len(found) == len(shape) and all(size in (-1, has) for size, has in zip(shape, found, strict=True))
+
+
+def _as_bytes(values: Array, want: Wanted, source: str) -> Array:
+    if values.dtype.kind not in "OSU":
+        raise FeedError(f"{source} holds {values.dtype} values, but '{want.name}' takes strings.")
+    flat = [value.encode() if isinstance(value, str) else bytes(value) for value in values.ravel().tolist()]
+    strings = np.empty(len(flat), object)
+    strings[:] = flat
+    return strings.reshape(values.shape)

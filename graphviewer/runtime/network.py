@@ -1,0 +1,174 @@
+"""A traced part of a graph in a TensorFlow session: imported, its variables and tables filled, ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from numpy.typing import NDArray
+
+from graphviewer.errors import GraphViewerError
+from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.progress import Progress, silent
+from graphviewer.operations.freezing.tables import table_initializers, tables
+from graphviewer.runtime.engine import CannotRunError, exact_config, explain, load, run_errors, unregistered
+from graphviewer.runtime.engine import not_registered as _not_registered
+from graphviewer.runtime.feeds import wanted
+from graphviewer.runtime.part import Part, serialized, trace, union
+from graphviewer.runtime.restore import Restorer, saver_part
+
+Values = Mapping[Endpoint, NDArray[Any]]
+
+_MINUTES = 5
+"""A run may take so long; a loop that never ends must not hold the worker for ever."""
+
+
+def prepare(document: Document, outputs: Sequence[Endpoint], fed: Sequence[Endpoint]) -> Part:
+    """The part that computes ``outputs``, with what fills the lookup tables among it.
+
+    Its ``ends`` are the outputs, then the nodes that fill tables.
+    """
+    part = trace(document, outputs, fed)
+    fillers = table_initializers(document, tables(document, part.numbers))
+    if not fillers:
+        return part
+    names = [Endpoint(document.graph.names[number]) for number in fillers]
+    assets = [name for name in asset_paths(document) if name.node in document.graph.index]
+    return trace(document, [*outputs, *names], [*fed, *assets])
+
+
+def asset_paths(document: Document) -> dict[Endpoint, bytes]:
+    """The tensors of a SavedModel that hold paths of its asset files, and where these files are now."""
+    if document.meta is None or document.path is None:
+        return {}
+    folder = document.path / "assets"
+    return {
+        Endpoint(*parse_input(asset.tensor_info.name)): str(folder / Path(asset.filename).name).encode()
+        for asset in document.meta.asset_file_def
+    }
+
+
+class Network:
+    """A part of a graph that runs. Use it as a context manager: it ends its session.
+
+    Args:
+        part: what ``prepare`` gives.
+        outputs: which of its ends a run gives.
+        checkpoint: where the variables' values are; by default the document's own.
+        label: how errors call the graph: ``the original``.
+        progress: told what is being done.
+
+    Raises:
+        CannotRunError: TensorFlow refuses the graph, with the reason.
+        GraphViewerError: values of variables are missing or do not fit, or files cannot be read.
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        outputs: Sequence[Endpoint],
+        *,
+        checkpoint: Path | None = None,
+        label: str = "the graph",
+        progress: Progress = silent,
+    ) -> None:
+        self._tensorflow = load()
+        self._label, self._part = label, part
+        self._require_registered()
+        checkpoint = checkpoint or part.document.checkpoint
+        saver = saver_part(part, checkpoint)
+        whole = part if saver is None else union(part, saver)
+        names = whole.placeholders()
+        self._fed = {endpoint: f"{name}:0" for endpoint, name in names.items()}
+        self._fetches = [self._fed.get(end, f"{end.node}:{end.port}") for end in outputs]
+        self._fillers = [end.node for end in part.ends[len(outputs) :]]
+        progress(0.1, f"importing {len(whole.numbers):,} nodes of {label}")
+        self._graph = self._imported(whole)
+        self._restorer = Restorer(self._tensorflow, self._graph, part, saver, checkpoint)
+        config = exact_config(self._tensorflow)
+        self._session = self._tensorflow.compat.v1.Session(graph=self._graph, config=config)
+        try:
+            self._fill(progress)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Network:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the session and let go of its memory."""
+        self._session.close()
+
+    def run(self, values: Values) -> list[NDArray[Any]]:
+        """The outputs for these values of the fed tensors.
+
+        Raises:
+            CannotRunError: TensorFlow stops with an error, or does not end in minutes.
+        """
+        options = self._tensorflow.compat.v1.RunOptions(timeout_in_ms=_MINUTES * 60_000)
+        found: list[NDArray[Any]] = self._guarded(
+            lambda: self._session.run(self._fetches, self._feed(values), options=options)
+        )
+        return found
+
+    def reset(self) -> None:
+        """Give the variables their values again, where a run changes them."""
+        if self._part.writes():
+            self._guarded(lambda: self._restorer.run(self._session, silent))
+
+    def _feed(self, values: Values) -> dict[str, Any]:
+        return {self._fed[endpoint]: value for endpoint, value in values.items() if endpoint in self._fed}
+
+    def _fill(self, progress: Progress) -> None:
+        """Values of variables, then tables."""
+        self._guarded(lambda: self._restorer.run(self._session, progress))
+        if self._fillers:
+            progress(0.9, "filling lookup tables")
+            paths = {
+                self._fed[name]: path for name, path in asset_paths(self._part.document).items() if name in self._fed
+            }
+            self._guarded(lambda: self._session.run(self._fillers, paths))
+
+    def _imported(self, part: Part) -> Any:
+        dtypes = {endpoint: wanted(part.document, endpoint).dtype for endpoint in part.fed}
+        raw = serialized(part, dtypes)
+        graph = self._tensorflow.Graph()
+
+        def work() -> None:
+            message = self._tensorflow.compat.v1.GraphDef.FromString(raw)
+            with graph.as_default():
+                self._tensorflow.graph_util.import_graph_def(message, name="")
+
+        self._guarded(work)
+        return graph
+
+    def _require_registered(self) -> None:
+        ops = self._part.ops()
+        unknown = unregistered(ops)
+        if unknown:
+            reason = "; ".join(_not_registered(op) for op in unknown[:5])
+            hint = f"'{ops[unknown[0]]}' needs it. Freezing, stripping and comparing still work."
+            raise CannotRunError(f"{reason}.", hint)
+
+    def _guarded(self, work: Any) -> Any:
+        """Put what TensorFlow raises into one sentence."""
+        try:
+            return work()
+        except GraphViewerError:
+            raise
+        except self._tensorflow.errors.DeadlineExceededError as error:
+            raise CannotRunError(f"{self._label} did not end within {_MINUTES} minutes.") from error
+        except run_errors() as error:
+            raise CannotRunError(f"TensorFlow cannot run {self._label}: {explain(error)}.", _HINT) from error
+
+
+_HINT = "If made-up values do not suit it, feed real ones with --feed NAME=FILE."

@@ -1,0 +1,139 @@
+"""The values of variables in a session: from the graph's own saver where it can, else through our checkpoint reader.
+
+The saver comes first because it is TensorFlow's own word on which value belongs to which variable: it proves what the
+freeze matched by itself. Graphs without a saver, checkpoints that lack optimizer slots, and old sliced ones are read here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from graphviewer.analysis.ops import RESTORE_OPS
+from graphviewer.analysis.touches import Touch
+from graphviewer.formats.checkpoint import open_checkpoint
+from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.progress import Progress
+from graphviewer.operations.freezing.variables import Checkpoint, Constant, constants
+from graphviewer.runtime.engine import unregistered
+from graphviewer.runtime.part import Part, trace, union
+
+_NAMESPACE = "graphviewer_restore"
+
+
+def saver_part(part: Part, checkpoint: Path | None) -> Part | None:
+    """The nodes that restore a checkpoint, fed its prefix; None where the graph has no saver that can be used.
+
+    A saver that does anything but read the checkpoint is not used: nobody was asked whether it may.
+    """
+    document, saver = part.document, part.document.saver
+    if saver is None or checkpoint is None or not part.variables():
+        return None
+    names = [Endpoint(*parse_input(name)) for name in (saver.restore_op_name, saver.filename_tensor_name)]
+    if any(name.node not in document.graph.index for name in names):
+        return None
+    found = trace(document, names[:1], names[1:])
+    try:
+        union(part, found)
+    except ValueError:
+        return None
+    if found.asked or not found.fed or any(_more_than_a_read(touch) for touch in found.touches()):
+        return None
+    return None if unregistered(found.ops()) else found
+
+
+def _more_than_a_read(touch: Touch) -> bool:
+    return touch.op not in RESTORE_OPS
+
+
+class Restorer:
+    """Gives the variables of a part their values, as often as asked.
+
+    Args:
+        tensorflow: the module.
+        graph: where the part, and the saver's, were imported.
+        part: whose variables matter.
+        saver: what ``saver_part`` gave.
+        checkpoint: prefix of the files.
+
+    Raises:
+        OperationError: without a usable saver: values are missing or do not fit.
+    """
+
+    def __init__(self, tensorflow: Any, graph: Any, part: Part, saver: Part | None, checkpoint: Path | None) -> None:
+        self._tensorflow, self._graph = tensorflow, graph
+        self._part, self._saver, self._checkpoint = part, saver, checkpoint
+        self._variables = part.variables()
+        self._assigns: dict[int, tuple[Any, Any]] = {}
+        self._found: dict[int, Constant] = {}
+        self._opened: Checkpoint | None = None
+        self._known = self._questions() if saver is not None else []
+
+    def run(self, session: Any, progress: Progress) -> None:
+        """Restore in ``session``.
+
+        Raises:
+            OperationError: values are missing or do not fit.
+            CheckpointError: the files cannot be read.
+        """
+        if not self._variables:
+            return
+        left = self._variables
+        if self._saver is not None:
+            progress(0.3, "restoring the checkpoint")
+            left = self._after_saver(session)
+        if left:
+            self._prepare(left)
+            for place, number in enumerate(left):
+                progress(0.3 + 0.6 * place / len(left), f"reading {self._found[number].name}")
+                self._assign(session, number)
+
+    def _after_saver(self, session: Any) -> list[int]:
+        """Run the saver's restore; the variables that it left without a value."""
+        assert self._saver is not None
+        prefix = {f"{name}:0": str(self._checkpoint) for name in self._saver.placeholders().values()}
+        try:
+            session.run(self._saver.ends[0].node, prefix)
+        except self._tensorflow.errors.OpError:
+            return self._variables  # keys missing for variables that nobody needs, or a checkpoint of an old kind
+        known = session.run(self._known)
+        return [number for number, yes in zip(self._variables, known, strict=True) if not yes]
+
+    def _questions(self) -> list[Any]:
+        """For each variable a tensor that tells whether it has a value."""
+        ops = self._tensorflow.raw_ops
+        with self._graph.as_default(), self._graph.name_scope(_NAMESPACE):
+            return [
+                ops.VarIsInitializedOp(resource=handle)
+                if handle.dtype == self._tensorflow.resource
+                else ops.IsVariableInitialized(ref=handle)
+                for handle in map(self._handle, self._variables)
+            ]
+
+    def _handle(self, number: int) -> Any:
+        return self._graph.get_tensor_by_name(f"{self._part.document.graph.names[number]}:0")
+
+    def _prepare(self, numbers: list[int]) -> None:
+        """Find the values of variables, and make the nodes that assign them."""
+        new = [number for number in numbers if number not in self._assigns]
+        if not new:
+            return
+        self._opened = open_checkpoint(self._checkpoint) if self._checkpoint is not None else None
+        self._found.update(constants(self._part.document, new, self._opened))
+        ops, v1 = self._tensorflow.raw_ops, self._tensorflow.compat.v1
+        with self._graph.as_default(), self._graph.name_scope(_NAMESPACE):
+            for number in new:
+                handle, constant = self._handle(number), self._found[number]
+                value = v1.placeholder(self._tensorflow.dtypes.as_dtype(constant.dtype), constant.shape)
+                if handle.dtype == self._tensorflow.resource:
+                    assign = ops.AssignVariableOp(resource=handle, value=value)
+                else:
+                    assign = ops.Assign(ref=handle, value=value, validate_shape=False)
+                self._assigns[number] = (value, assign)
+
+    def _assign(self, session: Any, number: int) -> None:
+        value, assign = self._assigns[number]
+        source = self._found[number].source
+        assert self._opened is not None
+        # A tensor may be no fetch of a ref dtype: its op is run instead.
+        session.run(getattr(assign, "op", assign), {value: self._opened.read(source.key, source.slice)})
