@@ -16,6 +16,7 @@ from graphviewer import protos
 from graphviewer.analysis.node_faults import NodeFaults, data_inputs
 from graphviewer.analysis.ops import op_mask, output_count
 from graphviewer.analysis.rings import rings
+from graphviewer.analysis.versions import version_problems
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints
 from graphviewer.model.names import nearest
@@ -36,7 +37,7 @@ def check(document: Document) -> list[Problem]:
     """
     found = list(document.problems)
     counts: Counter[str] = Counter()
-    for finder in (_nodes, _duplicates, _inputs, _ports, _arity, _cycles, _functions):
+    for finder in (version_problems, _nodes, _duplicates, _inputs, _ports, _arity, _cycles, _functions):
         for problem in finder(document):
             counts[problem.kind] += 1
             if counts[problem.kind] <= MOST_PER_KIND:

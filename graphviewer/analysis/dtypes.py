@@ -39,7 +39,8 @@ def _spread(arguments: Iterable[Any], node: Any, most: int) -> list[int]:
     found: list[int] = []
     for argument in arguments:
         if argument.type_list_attr:
-            found += list(node.attr[argument.type_list_attr].list.type)[:most] if argument.type_list_attr in node.attr else []
+            listed = node.attr[argument.type_list_attr].list.type if argument.type_list_attr in node.attr else ()
+            found += list(listed)[:most]
             continue
         dtype = argument.type or _type_attribute(node, argument.type_attr)
         if dtype and argument.is_ref:
@@ -60,4 +61,5 @@ def _defaults(op: str) -> Mapping[str, int]:
     """dtype attributes of an op that may be left out, with what they are then."""
     definition = protos.op_def(op)
     attributes = definition.attr if definition is not None else ()
-    return {attr.name: attr.default_value.type for attr in attributes if attr.type == "type" and attr.HasField("default_value")}
+    optional = (attr for attr in attributes if attr.type == "type" and attr.HasField("default_value"))
+    return {attr.name: attr.default_value.type for attr in optional}

@@ -25,12 +25,14 @@ class _Attributes(NamedTuple):
         functions: those that name functions.
         dtypes: those that hold one dtype.
         choices: those whose text must be one of a few.
+        known: all names.
     """
 
     required: tuple[str, ...]
     functions: tuple[str, ...]
     dtypes: tuple[str, ...]
     choices: tuple[tuple[str, frozenset[bytes]], ...]
+    known: frozenset[str]
 
 
 @cache
@@ -43,6 +45,7 @@ def _attributes(op: str) -> _Attributes | None:
         tuple(attr.name for attr in definition.attr if attr.type in ("func", "list(func)")),
         tuple(attr.name for attr in definition.attr if attr.type == "type"),
         tuple((attr.name, frozenset(attr.allowed_values.list.s)) for attr in definition.attr if _is_choice(attr)),
+        frozenset(attr.name for attr in definition.attr),
     )
 
 
@@ -125,6 +128,10 @@ class NodeFaults:
         if missing:
             reason = f"'{node.name}' ({node.op}) lacks {', '.join(missing)}."
             yield Problem("missing-attr", "error", reason, "TensorFlow refuses to import it.", node.name)
+        foreign = sorted(attr for attr in node.attr if attr not in attributes.known and not attr.startswith("_"))
+        if foreign:
+            reason = f"'{node.name}' has {', '.join(foreign)}, which {node.op} does not have."
+            yield Problem("extra-attr", "info", reason, "An older or newer TensorFlow wrote it; it is ignored.", node.name)
         for attr in attributes.dtypes:
             dtype = dtype_name(node.attr[attr].type) if attr in node.attr else ""
             if dtype.startswith("dtype "):

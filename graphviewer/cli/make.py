@@ -17,8 +17,10 @@ from graphviewer.cli.options import (
     out_option,
     output_option,
     path_argument,
+    verify_option,
 )
-from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_json, size
+from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_error, say_json, size
+from graphviewer.cli.prove import EXIT_CODES
 from graphviewer.errors import GraphViewerError, OperationError, WriteError
 from graphviewer.formats import open_document, save_document
 from graphviewer.operations.registry import Parameter, operations
@@ -35,14 +37,15 @@ _RESULT_KEYS = ("output", "nodes", "bytes", "outputs", "inputs", "frozen", "warn
 @click.option("--method", type=click.Choice(_METHODS), default="extract", show_default=True, help="How to strip.")
 @out_option
 @force_option
+@verify_option
 @json_option
-def strip_verb(path: Path, out: Path, force: bool, as_json: bool, method: str, **parameters: Any) -> None:
+def strip_verb(path: Path, out: Path, force: bool, as_json: bool, method: str, verify: bool, **parameters: Any) -> int:
     """Remove what the outputs do not need; variables stay variables.
 
     The method remove-training-nodes does what TensorFlow's function of that name does: it removes pass-through nodes
     only; gradients, optimizer and saver stay.
     """
-    _make(method, path, out, parameters, force=force, as_json=as_json)
+    return _make(method, path, out, parameters, force=force, as_json=as_json, verify=verify)
 
 
 class Operations(click.Group):
@@ -73,18 +76,18 @@ def operation_command(name: str) -> click.Command:
     """The verb of a declared operation."""
     operation = operations()[name]
 
-    def run(path: Path, out: Path, force: bool, as_json: bool, **parameters: Any) -> None:
-        _make(name, path, out, parameters, force=force, as_json=as_json)
+    def run(path: Path, out: Path, force: bool, as_json: bool, verify: bool, **parameters: Any) -> int:
+        return _make(name, path, out, parameters, force=force, as_json=as_json, verify=verify)
 
-    command: Callable[..., None] = run
-    for decorate in (json_option, force_option, out_option):
+    command: Callable[..., int] = run
+    for decorate in (json_option, verify_option, force_option, out_option):
         command = decorate(command)
     for parameter in reversed(operation.parameters):
         command = _option(parameter)(command)
     return click.command(name, help=operation.doc, short_help=operation.label)(path_argument(command))
 
 
-def _option(parameter: Parameter) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _option(parameter: Parameter) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """The option of a declared parameter; endpoints are asked for by ``--output`` and by ``--outputs``."""
     flag = "--" + parameter.name.replace("_", "-")
     if parameter.kind == "endpoints":
@@ -98,8 +101,17 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., None]], Callable[..
     )
 
 
-def _make(operation: str, path: Path, out: Path, parameters: Mapping[str, Any], *, force: bool, as_json: bool) -> None:
-    """Run an operation and say what it did."""
+def _make(
+    operation: str,
+    path: Path,
+    out: Path,
+    parameters: Mapping[str, Any],
+    *,
+    force: bool,
+    as_json: bool,
+    verify: bool,
+) -> int:
+    """Run an operation, say what it did, and prove it where that is asked for; the exit code."""
     _refuse_to_overwrite(path, out, force)
     request = {
         "operation": operation,
@@ -111,12 +123,32 @@ def _make(operation: str, path: Path, out: Path, parameters: Mapping[str, Any], 
     }
     with ProgressLine() as progress:
         result = run_job("operation", request, progress)
+        proof = run_job("verify", _proof_request(request, result), progress) if verify else None
     if as_json:
-        say_json({key: result[key] for key in _RESULT_KEYS})
-        return
-    for warning in result["warnings"]:
-        note(warning)
-    say(_calm_line(out, result))
+        say_json({key: result[key] for key in _RESULT_KEYS} | ({"verification": proof} if proof else {}))
+    else:
+        for warning in result["warnings"]:
+            note(warning)
+        say(_calm_line(out, result) + _proof_text(proof))
+    if proof is not None and proof["verdict"] == "cannot":
+        say_error(f"{proof['reason']}.", proof["hint"])
+    return EXIT_CODES[proof["verdict"]] if proof is not None else 0
+
+
+def _proof_request(request: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "before": request["path"],
+        "after": request["out"],
+        "outputs": result["outputs"],
+        "checkpoint": request["parameters"].get("checkpoint"),
+    }
+
+
+def _proof_text(proof: Mapping[str, Any] | None) -> str:
+    """``, verified: difference 0`` for the end of the calm line."""
+    if proof is None or proof["verdict"] == "cannot":
+        return ""
+    return f", {'verified' if proof['verdict'] == 'same' else 'different'}: {clean(proof['reason'])}"
 
 
 def _plain(value: Any) -> Any:

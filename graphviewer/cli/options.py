@@ -34,3 +34,6 @@ out_option = click.option(
     "-o", "--out", type=PATH, required=True, metavar="OUT", help="The file to write (.pb, .pbtxt, .meta)."
 )
 force_option = click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+verify_option = click.option(
+    "--verify", is_flag=True, help="Run the original and the result with TensorFlow, and compare what they give."
+)

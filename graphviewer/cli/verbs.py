@@ -35,6 +35,8 @@ _VERBS: Mapping[str, str] = MappingProxyType(
         "apply": "graphviewer.cli.make",
         "convert": "graphviewer.cli.make",
         "diff": "graphviewer.cli.compare",
+        "verify": "graphviewer.cli.prove",
+        "run": "graphviewer.cli.prove",
         "render": "graphviewer.cli.render",
     }
 )

@@ -10,21 +10,20 @@ import itertools
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.analysis.diff import compare
-from graphviewer.analysis.endpoints import Suggestion
-from graphviewer.analysis.merge import merge
 from graphviewer.errors import GraphViewerError
 from graphviewer.gui.jobs import Callbacks, Jobs
-from graphviewer.gui.loading import lay_out
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Comparison, Version
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.problem import Problem
 from graphviewer.worker.protocol import Failed
+
+if TYPE_CHECKING:
+    from graphviewer.analysis.endpoints import Suggestion
 
 
 class Analyst(QObject):
@@ -119,6 +118,10 @@ class Analyst(QObject):
         provenance = after.provenance if after.parent is before else None
 
         def work() -> Comparison:
+            from graphviewer.analysis.diff import compare
+            from graphviewer.analysis.merge import merge
+            from graphviewer.gui.loading import lay_out
+
             diff = compare(before.document, after.document, provenance)
             merged = merge(before.document, after.document, diff)
             return Comparison(before, after, diff, merged, lay_out(merged.document.scopes))
@@ -132,6 +135,8 @@ class Analyst(QObject):
 
 
 def _suggestions(found: list[Mapping[str, Any]]) -> list[Suggestion]:
+    from graphviewer.analysis.endpoints import Suggestion
+
     return [Suggestion(one["name"], one["score"], one["reason"]) for one in found]
 
 

@@ -12,9 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError
-from graphviewer.formats import open_document
 from graphviewer.gui.jobs import Callbacks, Jobs
-from graphviewer.gui.loading import lay_out
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Version
 from graphviewer.model.provenance import Provenance, provenance_path
@@ -100,6 +98,9 @@ class Operator(QObject):
         )
 
     def _read(self, run: Run) -> Version:
+        from graphviewer.formats import open_document
+        from graphviewer.gui.loading import lay_out
+
         document = open_document(run.target)
         provenance = Provenance.from_json(json.loads(provenance_path(run.target).read_text("utf-8")))
         label = _PAST.get(provenance.operation, run.label)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError, UnknownNameError
 from graphviewer.gui.background import Background
-from graphviewer.gui.loading import Loaded
 from graphviewer.gui.versions import Comparison, Family, Tab, Version
 from graphviewer.model.names import Endpoint, resolve_all
 from graphviewer.model.scopes import Scopes
+
+if TYPE_CHECKING:
+    from graphviewer.gui.loading import Loaded
 
 
 class Selection(NamedTuple):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -20,7 +21,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from graphviewer.gui.pane import Pane, Subject
 from graphviewer.gui.panels.legend import Legend
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.texts import label, tip
@@ -28,6 +28,7 @@ from graphviewer.gui.versions import Comparison, Tab, Version
 from graphviewer.gui.welcome import Welcome
 
 if TYPE_CHECKING:
+    from graphviewer.gui.pane import Pane, Subject
     from graphviewer.gui.theme import Theme
 
 
@@ -35,17 +36,18 @@ class Stage(QWidget):
     """Shows the session's current tab."""
 
     compare_requested = Signal(object, object)  # Version before, Version after
+    menu_requested = Signal(object, QPoint)  # Selection, where
+    panes_made = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._session, self._theme = session, theme
         self.tabs = QTabBar(expanding=False, drawBase=False, elideMode=Qt.TextElideMode.ElideMiddle)
         self.tabs.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.breadcrumb = QLabel(objectName="breadcrumb", textFormat=Qt.TextFormat.RichText)
         self.breadcrumb.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.merged_button = QToolButton(text="Merged view", checkable=True)
         self.merged_button.setToolTip("One drawing: removed nodes ghosted, added ones lit")
-        self.left, self.right = Pane(session, theme, self), Pane(session, theme, self)
         self.titles = (QLabel(objectName="paneTitle"), QLabel(objectName="paneTitle"))
         self.legend = Legend(session, theme)
         self.welcome = Welcome()
@@ -59,13 +61,12 @@ class Stage(QWidget):
 
     def _lay_out(self) -> None:
         self.splitter = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
-        for pane, title in zip((self.left, self.right), self.titles, strict=True):
+        for title in self.titles:
             side = QWidget()
             column = QVBoxLayout(side)
             column.setContentsMargins(0, 0, 0, 0)
             column.setSpacing(0)
             column.addWidget(title)
-            column.addWidget(pane.canvas, 1)
             self.splitter.addWidget(side)
         graph = QWidget()
         column = QVBoxLayout(graph)
@@ -91,11 +92,32 @@ class Stage(QWidget):
         self.tabs.customContextMenuRequested.connect(self._tab_menu)
         self.merged_button.toggled.connect(self._merge)
         self.breadcrumb.linkActivated.connect(self._crumb)
-        self.left.canvas.view_changed.connect(lambda rect: self._follow(self.left, self.right, rect))
-        self.right.canvas.view_changed.connect(lambda rect: self._follow(self.right, self.left, rect))
         session.tabs_changed.connect(self._fill_tabs)
         session.current_changed.connect(self._show_current)
         session.selection_changed.connect(self._show_breadcrumb)
+
+    @cached_property
+    def _panes(self) -> tuple[Pane, Pane]:
+        """Made on first use: the canvas's library takes a quarter of a second to import, and the window shows first."""
+        from graphviewer.gui.pane import Pane
+
+        left, right = Pane(self._session, self._theme, self), Pane(self._session, self._theme, self)
+        for at, (pane, other) in enumerate(((left, right), (right, left))):
+            self.splitter.widget(at).layout().addWidget(pane.canvas, 1)
+            pane.canvas.view_changed.connect(lambda rect, pane=pane, other=other: self._follow(pane, other, rect))
+            pane.menu_requested.connect(self.menu_requested)
+        QTimer.singleShot(0, self, self.panes_made.emit)
+        return left, right
+
+    @property
+    def left(self) -> Pane:
+        """The pane of a single graph, a merged one, or the one before."""
+        return self._panes[0]
+
+    @property
+    def right(self) -> Pane:
+        """The pane of the graph after."""
+        return self._panes[1]
 
     # -- tabs ---------------------------------------------------------------------------------------------------
 
@@ -141,6 +163,8 @@ class Stage(QWidget):
 
     def _show_current(self) -> None:
         previous, tab = self._shown, self._session.current
+        if previous is None and tab is None:
+            return
         if previous is not None:
             self._rects[id(previous)] = self.left.canvas.view_rect()
         self._shown = tab
@@ -185,9 +209,13 @@ class Stage(QWidget):
         """Split view to merged view, and back."""
         self.merged_button.toggle()
 
+    def all_panes(self) -> tuple[Pane, ...]:
+        """The panes there are; none before the first graph."""
+        return vars(self).get("_panes", ())
+
     def panes(self) -> list[Pane]:
         """The panes that show something, left first."""
-        return [pane for pane in (self.left, self.right) if pane.subject is not None]
+        return [pane for pane in self.all_panes() if pane.subject is not None]
 
     def fit(self) -> None:
         """Bring the whole drawing into view."""
@@ -196,8 +224,9 @@ class Stage(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Paint with other colours."""
+        self._theme = theme
         self.legend.set_theme(theme)
-        for pane in (self.left, self.right):
+        for pane in self.all_panes():
             pane.canvas.set_theme(theme)
 
     # -- keeping two views in step ------------------------------------------------------------------------------
@@ -250,6 +279,8 @@ def _crumb_link(path: str, text: str) -> str:
 
 def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
     """What the left and the right pane show for a tab."""
+    from graphviewer.gui.pane import Subject
+
     if tab is None:
         return None, None
     if isinstance(tab, Version):

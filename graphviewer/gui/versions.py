@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from graphviewer.analysis.diff import Diff
-from graphviewer.analysis.endpoints import Suggestion
-from graphviewer.analysis.merge import Merged
-from graphviewer.layout.nested import NestedLayout
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.problem import Problem
 from graphviewer.model.provenance import Provenance
+
+if TYPE_CHECKING:
+    from graphviewer.analysis.diff import Diff
+    from graphviewer.analysis.endpoints import Suggestion
+    from graphviewer.analysis.merge import Merged
+    from graphviewer.layout.nested import NestedLayout
 
 
 @dataclass(eq=False)

@@ -11,7 +11,6 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplicat
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox
 
 from graphviewer.errors import GraphViewerError
-from graphviewer.formats import save_document
 from graphviewer.gui.actions import ACTIONS
 from graphviewer.gui.analyst import Analyst
 from graphviewer.gui.background import Background
@@ -20,7 +19,6 @@ from graphviewer.gui.dialogs.simple import ABOUT, SettingsDialog, keys_table, te
 from graphviewer.gui.furniture import Furniture
 from graphviewer.gui.garbage import GarbageCollector
 from graphviewer.gui.jobs import Jobs
-from graphviewer.gui.loading import Loaded, load
 from graphviewer.gui.operator import Operator, Run
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.settings import Settings
@@ -33,6 +31,8 @@ from graphviewer.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from graphviewer.gui.loading import Loaded
 
 _RECENT = 8
 _READABLE = "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz);;All files (*)"
@@ -80,8 +80,8 @@ class Window(QMainWindow):
         stage.welcome.open_clicked.connect(self.ask_open)
         stage.welcome.sample_clicked.connect(self.open_sample)
         stage.welcome.recent_clicked.connect(lambda path: self.open_path(Path(path)))
-        for pane in (stage.left, stage.right):
-            pane.menu_requested.connect(self.furniture.show_context_menu)
+        stage.menu_requested.connect(self.furniture.show_context_menu)
+        stage.panes_made.connect(self._apply_canvas_settings)
 
     # -- opening and saving -------------------------------------------------------------------------------------
 
@@ -99,7 +99,12 @@ class Window(QMainWindow):
             if then is not None:
                 then(version, loaded)
 
-        self.background.submit("open", f"open-{path}", lambda: load(path, checkpoint), done, self.tell)
+        def work() -> Loaded:
+            from graphviewer.gui.loading import load
+
+            return load(path, checkpoint)
+
+        self.background.submit("open", f"open-{path}", work, done, self.tell)
 
     def open_sample(self) -> None:
         """Open the training run that ships with the program."""
@@ -139,12 +144,15 @@ class Window(QMainWindow):
     def save(self, version: Version, path: Path) -> None:
         """Write a version to the file the user named (the dialog asked before replacing one)."""
 
+        def work() -> None:
+            from graphviewer.formats import save_document
+
+            save_document(version.document, path, force=True)
+
         def done(_nothing: None) -> None:
             self.say(f"Saved {path} ({path.stat().st_size:,} bytes).")
 
-        self.background.submit(
-            "save", f"save-{path}", lambda: save_document(version.document, path, force=True), done, self.tell
-        )
+        self.background.submit("save", f"save-{path}", work, done, self.tell)
 
     def ask_picture(self) -> None:
         """Let the user name a picture of what the canvas shows."""
@@ -248,7 +256,7 @@ class Window(QMainWindow):
         """Start or end pick mode: each click on a node marks it."""
         self._picking = "" if self._picking == kind else kind
         cursor = Qt.CursorShape.CrossCursor if self._picking else Qt.CursorShape.ArrowCursor
-        for pane in (self.stage.left, self.stage.right):
+        for pane in self.stage.all_panes():
             pane.canvas.viewport().setCursor(cursor)
         self.say(f"Click nodes to mark them as {kind}; Esc ends." if self._picking else "")
 
@@ -265,7 +273,8 @@ class Window(QMainWindow):
             self.furniture.banner.hide()
         else:
             self.session.select(None)
-        self.stage.left.canvas.setFocus()
+        for pane in self.stage.panes()[:1]:
+            pane.canvas.setFocus()
 
     def hide_category(self) -> None:
         """Hide the category of the node under the pointer."""
@@ -341,7 +350,10 @@ class Window(QMainWindow):
         apply_theme(QApplication.instance(), self.theme)
         self.stage.set_theme(self.theme)
         self.furniture.set_theme(self.theme)
-        for pane in (self.stage.left, self.stage.right):
+        self._apply_canvas_settings()
+
+    def _apply_canvas_settings(self) -> None:
+        for pane in self.stage.all_panes():
             pane.canvas.animate = self.settings.animate
             pane.canvas.wheel_zooms = self.settings.wheel == "zoom"
             pane.canvas.minimap.setVisible(self.settings.minimap)

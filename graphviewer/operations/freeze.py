@@ -184,7 +184,8 @@ def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]
     if refusal and not allow_training_mode:
         raise OperationError(
             refusal,
-            "Choose outputs of the evaluation tower, which shares the variables, or use --allow-training-mode.",
+            "Choose outputs of the evaluation tower, which shares the variables, "
+            "or allow training mode (in the shell: --allow-training-mode).",
         )
     constant = [
         f"'{name}' depends on no input: it gives the same value whatever is fed." for name in without_input(selection)

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, resolve_all
+from graphviewer.model.problem import Problem
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.provenance import Provenance
 
@@ -124,7 +125,8 @@ class Operation:
             options: the operation's other parameters by name.
 
         Raises:
-            OperationError: an unknown or missing parameter, or the operation cannot give a right result.
+            OperationError: an unknown or missing parameter, or the operation cannot give a right result, or gave one
+                that TensorFlow would not import.
             UnknownNameError: a name that means no node.
         """
         index = document.graph.index
@@ -137,10 +139,11 @@ class Operation:
         if self._needs_outputs() and not given["outputs"]:
             given["outputs"], warning = _suggested_output(document)
         result = self.function(document, **self._arguments(given, options), progress=progress)
+        inherited = _require_importable(document, result.document)
         plain = {name: value for name, value in options.items() if isinstance(value, (bool, int, float, str))}
         texts = {name: [str(endpoint) for endpoint in given[name]] for name in ("outputs", "inputs")}
         provenance = replace(result.provenance, operation=self.id, parameters={**texts, **plain})
-        warnings = ((warning,) if warning else ()) + result.warnings
+        warnings = tuple(filter(None, (warning, *result.warnings, inherited)))
         return replace(result, provenance=provenance, warnings=warnings)
 
     def _needs_outputs(self) -> bool:
@@ -157,6 +160,28 @@ class Operation:
             known = ", ".join(sorted(names))
             raise OperationError(f"'{self.id}' has no parameter '{unknown[0]}'.", f"It has: {known}.")
         return {name: value for name, value in given.items() if name in names} | dict(options)
+
+
+def _require_importable(before: Document, after: Document) -> str:
+    """Refuse a result that TensorFlow would not import; a warning where it would not import the graph before either.
+
+    Raises:
+        OperationError: names the node and the reason.
+    """
+    from graphviewer.analysis.import_check import new_faults
+
+    new, inherited = new_faults(before, after)
+    if new:
+        raise OperationError(
+            f"The result would not be a sound graph: {_first(new)}",
+            "Nothing was written. This is a fault of graphviewer: please report it, with the graph.",
+        )
+    return f"TensorFlow would refuse the result, as it would the graph before: {_first(inherited)}" if inherited else ""
+
+
+def _first(faults: Sequence[Problem]) -> str:
+    more = f" ({len(faults) - 1:,} more)" if len(faults) > 1 else ""
+    return faults[0].reason + more
 
 
 def _endpoints(given: Sequence[Endpoint | str], index: Mapping[str, int]) -> Iterator[Endpoint]:

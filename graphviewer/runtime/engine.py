@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from graphviewer.errors import GraphViewerError
@@ -21,11 +23,27 @@ class CannotRunError(GraphViewerError):
 
 def load() -> Any:
     """The ``tensorflow`` module; the first call takes seconds and hundreds of megabytes."""
+    if "tensorflow" in sys.modules:
+        return sys.modules["tensorflow"]
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # read once, when the library is loaded
-    import tensorflow
-
+    with _quiet():
+        import tensorflow
     tensorflow.get_logger().setLevel(logging.ERROR)
     return tensorflow
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing on standard error: TensorFlow's libraries greet there before any setting reaches them."""
+    sys.stderr.flush()
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)
 
 
 def exact_config(tensorflow: Any) -> Any:

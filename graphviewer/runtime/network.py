@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,35 +14,52 @@ from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.model.progress import Progress, silent
 from graphviewer.operations.freezing.tables import table_initializers, tables
-from graphviewer.runtime.engine import CannotRunError, exact_config, explain, load, run_errors, unregistered
-from graphviewer.runtime.engine import not_registered as _not_registered
+from graphviewer.runtime.engine import (
+    CannotRunError,
+    exact_config,
+    explain,
+    load,
+    not_registered,
+    run_errors,
+    unregistered,
+)
 from graphviewer.runtime.feeds import wanted
 from graphviewer.runtime.part import Part, serialized, trace, union
 from graphviewer.runtime.restore import Restorer, saver_part
 
 Values = Mapping[Endpoint, NDArray[Any]]
 
+_HINT = "If made-up values do not suit it, feed real ones with --feed NAME=FILE."
 _MINUTES = 5
 """A run may take so long; a loop that never ends must not hold the worker for ever."""
 
 
-def prepare(document: Document, outputs: Sequence[Endpoint], fed: Sequence[Endpoint]) -> Part:
+def prepare(
+    document: Document, outputs: Sequence[Endpoint], fed: Collection[Endpoint], assets: Collection[Endpoint] = ()
+) -> Part:
     """The part that computes ``outputs``, with what fills the lookup tables among it.
 
-    Its ``ends`` are the outputs, then the nodes that fill tables.
+    Args:
+        document: the graph.
+        outputs: what to compute.
+        fed: tensors that are given.
+        assets: tensors that hold paths of files, given too if what fills the tables reads them.
+
+    Returns:
+        A part whose ``ends`` are the outputs, then the nodes that fill tables.
     """
     part = trace(document, outputs, fed)
     fillers = table_initializers(document, tables(document, part.numbers))
     if not fillers:
         return part
     names = [Endpoint(document.graph.names[number]) for number in fillers]
-    assets = [name for name in asset_paths(document) if name.node in document.graph.index]
-    return trace(document, [*outputs, *names], [*fed, *assets])
+    known = [asset for asset in assets if asset.node in document.graph.index]
+    return trace(document, [*outputs, *names], [*fed, *known])
 
 
 def asset_paths(document: Document) -> dict[Endpoint, bytes]:
     """The tensors of a SavedModel that hold paths of its asset files, and where these files are now."""
-    if document.meta is None or document.path is None:
+    if document.meta is None or document.path is None or document.kind != "savedmodel":
         return {}
     folder = document.path / "assets"
     return {
@@ -58,6 +75,7 @@ class Network:
         part: what ``prepare`` gives.
         outputs: which of its ends a run gives.
         checkpoint: where the variables' values are; by default the document's own.
+        assets: what ``asset_paths`` gives.
         label: how errors call the graph: ``the original``.
         progress: told what is being done.
 
@@ -72,6 +90,7 @@ class Network:
         outputs: Sequence[Endpoint],
         *,
         checkpoint: Path | None = None,
+        assets: Mapping[Endpoint, bytes] = MappingProxyType({}),
         label: str = "the graph",
         progress: Progress = silent,
     ) -> None:
@@ -87,7 +106,9 @@ class Network:
         self._fillers = [end.node for end in part.ends[len(outputs) :]]
         progress(0.1, f"importing {len(whole.numbers):,} nodes of {label}")
         self._graph = self._imported(whole)
-        self._restorer = Restorer(self._tensorflow, self._graph, part, saver, checkpoint)
+        self._paths = {self._fed[name]: path for name, path in assets.items() if name in self._fed}
+        prefix = self._fed[saver.fed[0]] if saver is not None else ""
+        self._restorer = Restorer(self._tensorflow, self._graph, part, saver, prefix, checkpoint)
         config = exact_config(self._tensorflow)
         self._session = self._tensorflow.compat.v1.Session(graph=self._graph, config=config)
         try:
@@ -126,7 +147,8 @@ class Network:
             self._guarded(lambda: self._restorer.run(self._session, silent))
 
     def _feed(self, values: Values) -> dict[str, Any]:
-        return {self._fed[endpoint]: value for endpoint, value in values.items() if endpoint in self._fed}
+        given = {self._fed[endpoint]: value for endpoint, value in values.items() if endpoint in self._fed}
+        return {**self._paths, **given}
 
     def _fill(self, progress: Progress) -> None:
         """Values of variables, then tables."""
@@ -155,11 +177,11 @@ class Network:
         ops = self._part.ops()
         unknown = unregistered(ops)
         if unknown:
-            reason = "; ".join(_not_registered(op) for op in unknown[:5])
+            reason = "; ".join(not_registered(op) for op in unknown[:5])
             hint = f"'{ops[unknown[0]]}' needs it. Freezing, stripping and comparing still work."
             raise CannotRunError(f"{reason}.", hint)
 
-    def _guarded(self, work: Any) -> Any:
+    def _guarded(self, work: Callable[[], Any]) -> Any:
         """Put what TensorFlow raises into one sentence."""
         try:
             return work()
@@ -169,6 +191,3 @@ class Network:
             raise CannotRunError(f"{self._label} did not end within {_MINUTES} minutes.") from error
         except run_errors() as error:
             raise CannotRunError(f"TensorFlow cannot run {self._label}: {explain(error)}.", _HINT) from error
-
-
-_HINT = "If made-up values do not suit it, feed real ones with --feed NAME=FILE."

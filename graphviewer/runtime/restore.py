@@ -54,15 +54,18 @@ class Restorer:
         graph: where the part, and the saver's, were imported.
         part: whose variables matter.
         saver: what ``saver_part`` gave.
+        prefix: the tensor that it takes the checkpoint's prefix from.
         checkpoint: prefix of the files.
 
     Raises:
         OperationError: without a usable saver: values are missing or do not fit.
     """
 
-    def __init__(self, tensorflow: Any, graph: Any, part: Part, saver: Part | None, checkpoint: Path | None) -> None:
-        self._tensorflow, self._graph = tensorflow, graph
-        self._part, self._saver, self._checkpoint = part, saver, checkpoint
+    def __init__(
+        self, tensorflow: Any, graph: Any, part: Part, saver: Part | None, prefix: str, checkpoint: Path | None
+    ) -> None:
+        self._tensorflow, self._graph, self._part = tensorflow, graph, part
+        self._saver, self._prefix, self._checkpoint = saver, prefix, checkpoint
         self._variables = part.variables()
         self._assigns: dict[int, tuple[Any, Any]] = {}
         self._found: dict[int, Constant] = {}
@@ -91,9 +94,8 @@ class Restorer:
     def _after_saver(self, session: Any) -> list[int]:
         """Run the saver's restore; the variables that it left without a value."""
         assert self._saver is not None
-        prefix = {f"{name}:0": str(self._checkpoint) for name in self._saver.placeholders().values()}
         try:
-            session.run(self._saver.ends[0].node, prefix)
+            session.run(self._saver.ends[0].node, {self._prefix: str(self._checkpoint)})
         except self._tensorflow.errors.OpError:
             return self._variables  # keys missing for variables that nobody needs, or a checkpoint of an old kind
         known = session.run(self._known)

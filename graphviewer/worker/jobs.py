@@ -172,8 +172,108 @@ def check(path: str, *, most: int = 5_000, progress: Progress = silent) -> dict[
     return {"problems": [problem._asdict() for problem in found[:most]], "total": len(found)}
 
 
+def verify(
+    before: str,
+    after: str,
+    outputs: Sequence[str] = (),
+    feeds: Mapping[str, str] = MappingProxyType({}),
+    *,
+    checkpoint: str | None = None,
+    allow: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Whether two files compute the same; the JSON of ``verify``. Imports TensorFlow.
+
+    Args:
+        outputs: names that both files know; by default where ``after`` ends.
+        feeds: files or numbers by tensor name; the rest is made up from ``seed``.
+        checkpoint: values of the variables of both files.
+        allow: run graphs that could touch files, the network or Python; without it the verdict is ``cannot``, and
+            ``touches`` lists what to ask about.
+    """
+    from graphviewer.runtime.verify import verify as compare_runs
+
+    first = open_document(before, checkpoint=checkpoint, progress=_part(progress, 0.0, 0.1))
+    second = open_document(after, progress=_part(progress, 0.1, 0.2))
+    found = compare_runs(
+        first,
+        second,
+        outputs,
+        feeds,
+        checkpoint=first.checkpoint if checkpoint is not None else None,
+        allow=allow,
+        seed=seed,
+        progress=_part(progress, 0.2, 1.0),
+    )
+    return found.to_json()
+
+
+def run(
+    path: str,
+    outputs: Sequence[str] = (),
+    feeds: Mapping[str, str] = MappingProxyType({}),
+    *,
+    checkpoint: str | None = None,
+    folder: str | None = None,
+    force: bool = False,
+    allow: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Run a graph forward; the JSON of ``run``, and what was fed. Imports TensorFlow.
+
+    Args:
+        outputs: names of nodes or tensors; by default the best suggestion.
+        feeds: files or numbers by tensor name; the rest is made up from ``seed``.
+        folder: write each output there as ``.npy``.
+        force: replace files that are there.
+        allow: run a graph that could touch files, the network or Python; ask ``touches`` first.
+    """
+    from graphviewer.runtime.run import run as run_graph
+
+    document = open_document(path, checkpoint=checkpoint, progress=_part(progress, 0.0, 0.2))
+    chosen = [str(endpoint) for endpoint in _outputs(document, outputs)]
+    found, fed = run_graph(
+        document,
+        chosen,
+        feeds,
+        folder=Path(folder) if folder is not None else None,
+        force=force,
+        allow=allow,
+        seed=seed,
+        progress=_part(progress, 0.2, 1.0),
+    )
+    return {"outputs": [output.to_json() for output in found], "feeds": [feed._asdict() for feed in fed]}
+
+
+def touches(
+    path: str,
+    outputs: Sequence[str] = (),
+    feeds: Sequence[str] = (),
+    *,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """What a run of ``outputs`` could touch outside the graph when ``feeds`` are given, without running anything."""
+    from graphviewer.runtime.pairing import touched
+
+    document = _open(path, None, progress)
+    found = touched(document, [str(endpoint) for endpoint in _outputs(document, outputs)], feeds)
+    return {"touches": [touch._asdict() for touch in found]}
+
+
 JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
-    {"operation": run_operation, "parse": parse, "roles": roles, "diff": diff, "suggest": suggest, "check": check}
+    {
+        "operation": run_operation,
+        "parse": parse,
+        "roles": roles,
+        "diff": diff,
+        "suggest": suggest,
+        "check": check,
+        "verify": verify,
+        "run": run,
+        "touches": touches,
+    }
 )
 
 

@@ -32,6 +32,8 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[Window]:
     made = Window(store)
     made.show()
     qtbot.waitExposed(made)
+    made.activateWindow()  # shortcuts need it, and a virtual screen has no window manager that would do it
+    qtbot.waitUntil(made.isActiveWindow, timeout=WAIT)
     yield made
     made.close()
     qtbot.wait(20)

@@ -9,6 +9,7 @@ from format_files import const, graph
 
 from graphviewer import protos
 from graphviewer.analysis.check import MOST_PER_KIND, check
+from graphviewer.analysis.versions import GRAPH_VERSION
 from graphviewer.model.document import Document, Payload, Payloads
 from graphviewer.model.problem import Problem
 from graphviewer.protos import DataType
@@ -57,6 +58,10 @@ FAULTS = [
     ("bad-name", "знак", lambda made: made.node[3].__setattr__("name", "знак")),
     ("unknown-op", "z", lambda made: made.node[2].__setattr__("op", "MyOp")),
     ("missing-attr", "z", lambda made: made.node[2].attr.__delitem__("T")),
+    ("extra-attr", "y", lambda made: made.node[1].attr["color"].__setattr__("i", 1)),
+    ("newer", "", lambda made: made.versions.__setattr__("producer", 99_999)),
+    ("too-new", "", lambda made: made.versions.__setattr__("min_consumer", 99_998)),
+    ("too-new", "", lambda made: made.versions.bad_consumers.append(GRAPH_VERSION)),
     ("bad-dtype", "z", lambda made: made.node[2].attr["T"].__setattr__("type", 99)),
     ("const", "c", lambda made: made.node[3].attr["value"].tensor.__setattr__("tensor_content", b"123")),
     ("const", "c", lambda made: made.node[3].attr["value"].tensor.__setattr__("dtype", DataType.INT32)),

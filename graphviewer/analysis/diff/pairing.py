@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,18 @@ from graphviewer.model.graph import Ints
 from graphviewer.model.names import parse_input
 from graphviewer.model.provenance import Origin, Provenance, Removal
 
-UNMATCHED = "none"
+PINNED, PROVENANCE, NAME, PREFIX, STRUCTURE, UNMATCHED = MATCHES = (
+    "pinned",
+    "provenance",
+    "name",
+    "prefix",
+    "structure",
+    "none",
+)
+"""How two nodes were recognised as one, surest first."""
+
+Pin = tuple[str | None, str | None]
+"""Names of a node before and after that a person says are the same; with None on one side the other has no partner."""
 
 
 class Pairing:
@@ -23,14 +34,17 @@ class Pairing:
         match: int32 [nodes before], node of ``after`` or -1.
         origin: int32 [nodes after], node of ``before`` or -1.
         how: by node of ``after``, the matcher that linked it.
+        alone: by (side 0 or 1, node), the matcher that says it has no partner.
         settled_before, settled_after: bool, linked, or known to have no partner.
         origins: by node of ``after``, what provenance says about it.
         removals: by node of ``before``, what provenance says about it.
     """
 
-    def __init__(self, before: Document, after: Document, provenance: Provenance | None = None) -> None:
+    def __init__(
+        self, before: Document, after: Document, provenance: Provenance | None = None, pins: Sequence[Pin] = ()
+    ) -> None:
         self.before, self.after = before, after
-        self.provenance = provenance
+        self.provenance, self.pins = provenance, pins
         self.names_before = [node.name for node in before.graph_def.node]
         self.names_after = [node.name for node in after.graph_def.node]
         self.match = np.full(len(self.names_before), -1, np.int32)
@@ -38,6 +52,7 @@ class Pairing:
         self.settled_before = np.zeros(len(self.names_before), np.bool_)
         self.settled_after = np.zeros(len(self.names_after), np.bool_)
         self.how: dict[int, str] = {}
+        self.alone: dict[tuple[int, int], str] = {}
         self.origins: dict[int, Origin] = {}
         self.removals: dict[int, Removal] = {}
 
@@ -48,6 +63,11 @@ class Pairing:
     def free_after(self) -> list[int]:
         """Nodes of the second graph that still look for a partner."""
         return np.flatnonzero(~self.settled_after).tolist()
+
+    @property
+    def is_done(self) -> bool:
+        """No node of one side is left to look for a partner, so that none of the other can find one."""
+        return bool(self.settled_before.all() or self.settled_after.all())
 
     def link(self, before: Ints | list[int], after: Ints | list[int], how: str) -> None:
         """Link nodes pairwise; no node of ``after`` comes twice, and of several partners ``match`` keeps the first."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QLabel, QLineEdit, QTableView, QVBoxLayout, QWidget
 
-from graphviewer.analysis.diff import STATUSES, Change
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.texts import tip
 from graphviewer.gui.theme import Theme
 from graphviewer.gui.versions import Comparison
+
+if TYPE_CHECKING:
+    from graphviewer.analysis.diff import Change
 
 Index = QModelIndex | QPersistentModelIndex
 SIGNS = {"removed": "−", "added": "+", "converted": "→", "spliced": "⤳", "renamed": "≈", "changed": "~", "rewired": "⇄"}
@@ -83,7 +85,7 @@ class ChangesPanel(QWidget):
         self._session = session
         self.totals = QLabel(objectName="totals", wordWrap=True)
         self.status = QComboBox()
-        self.status.addItems(["all changes", *[status for status in STATUSES if status != "unchanged"]])
+        self.status.addItems(["all changes", *SIGNS])
         self.filter = QLineEdit(placeholderText="Filter by name, op or reason", clearButtonEnabled=True)
         self.model = ChangesModel(theme, self)
         self.shown = QSortFilterProxyModel(self, filterCaseSensitivity=Qt.CaseSensitivity.CaseInsensitive)

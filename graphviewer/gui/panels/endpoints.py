@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -18,11 +19,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from graphviewer.analysis.endpoints import Suggestion
 from graphviewer.errors import UnknownNameError
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.texts import tip
 from graphviewer.model.names import Endpoint
+
+if TYPE_CHECKING:
+    from graphviewer.analysis.endpoints import Suggestion
 
 
 class EndpointList(QWidget):

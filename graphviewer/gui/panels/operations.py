@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -27,7 +28,9 @@ from PySide6.QtWidgets import (
 from graphviewer.gui.operator import Operator
 from graphviewer.gui.session import Session
 from graphviewer.gui.texts import tip
-from graphviewer.operations.registry import Operation, Parameter, operations
+
+if TYPE_CHECKING:
+    from graphviewer.operations.registry import Operation, Parameter
 
 
 class CheckpointField(QWidget):
@@ -168,18 +171,30 @@ class OperationsPanel(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._session, self._operator = session, operator
+        for signal in (session.endpoints_changed, session.current_changed):
+            signal.connect(self.refresh)
+
+    @cached_property
+    def cards(self) -> dict[str, OperationCard]:
+        """The cards by operation id, made when they are first seen or asked for: the operations take time to import."""
+        from graphviewer.operations.registry import operations
+
         body = QWidget()
         layout = QVBoxLayout(body)
         layout.setContentsMargins(6, 6, 6, 6)
-        self.cards = {one.id: OperationCard(one, session, operator) for one in operations().values()}
-        for name in sorted(self.cards, key=lambda name: name != "freeze"):
-            layout.addWidget(self.cards[name])
-        self.cards["freeze"].heading.setChecked(True)
+        found = {one.id: OperationCard(one, self._session, self._operator) for one in operations().values()}
+        for name in sorted(found, key=lambda name: name != "freeze"):
+            layout.addWidget(found[name])
+            found[name].refresh()
+        found["freeze"].heading.setChecked(True)
         layout.addStretch(1)
         self.setWidget(body)
-        for signal in (session.endpoints_changed, session.current_changed):
-            signal.connect(partial(self.refresh))
-        self.refresh()
+        return found
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh_all()
 
     def show_card(self, operation: str) -> None:
         """Unfold one operation and bring it into view."""
@@ -188,6 +203,11 @@ class OperationsPanel(QScrollArea):
         self.ensureWidgetVisible(card)
 
     def refresh(self) -> None:
-        """Refresh every card."""
+        """Refresh every card there is."""
+        if "cards" in vars(self):
+            self.refresh_all()
+
+    def refresh_all(self) -> None:
+        """Refresh every card, made now if need be."""
         for card in self.cards.values():
             card.refresh()

@@ -11,8 +11,9 @@ import tensorflow as tf
 v1 = tf.compat.v1
 
 INITIALIZER = ("/Initializer/", "/initial_value", "IsInitialized/", "/IsVariableInitialized")
+VARIABLES = frozenset({"VariableV2", "VarHandleOp"})
 LEFTOVERS = frozenset({"Const", "Identity", "ReadVariableOp", "Shape", "NoOp", "ZerosLike", "OnesLike", "Switch"})
-"""Ops that TensorFlow leaves behind unread; the part that they were made in, or unused: both are right."""
+"""Ops that TensorFlow leaves behind unread."""
 
 
 class Part:
@@ -27,17 +28,26 @@ class Part:
     def __init__(self, graph: tf.Graph) -> None:
         self.graph = graph
         self.roles: dict[str, str] = {}
+        self._open: list[str] = []
 
     @contextmanager
     def __call__(self, role: str) -> Iterator[None]:
+        self._note()
+        self._open.append(role)
         with v1.name_scope(role):
             yield
+        self._note()
+        self._open.pop()
+
+    def _note(self) -> None:
+        """Give the role of the innermost open part to all nodes made since the last call."""
         for op in self.graph.get_operations()[len(self.roles) :]:
-            self.roles.setdefault(op.name, "initializer" if _is_initializer(op) else role)
-        # An inner part ends before its outer one, so that all nodes up to here are noted.
+            assert self._open, f"{op.name} is made outside all parts"
+            self.roles[op.name] = "initializer" if _is_initializer(op) else self._open[-1]
 
     def correct(self, names: str | tuple[str, ...], role: str) -> None:
         """Say otherwise for nodes whose name contains one of ``names``, where a function makes two parts at once."""
+        self._note()
         parts = (names,) if isinstance(names, str) else names
         for name, noted in self.roles.items():
             if noted != "initializer" and any(one in name for one in parts):
@@ -154,28 +164,40 @@ def build(one: Kind) -> Built:
         part = Part(graph)
         outputs = one.build(part)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-    missing = [op.name for op in graph.get_operations() if op.name not in part.roles]
-    assert not missing, f"{one.name} does not say what these are for: {missing}"
+    assert len(part.roles) == len(graph.get_operations()), f"{one.name} makes nodes outside all parts"
     names = tuple(output.op.name for output in outputs)
-    return Built(graph, names, {op.name: _right(op, part.roles[op.name], names[0]) for op in graph.get_operations()})
+    return Built(graph, names, _truth(graph, part.roles, names[0]))
 
 
-def _right(op: tf.Operation, role: str, output: str) -> frozenset[str]:
-    """All roles that are right for a node.
+def _truth(graph: tf.Graph, noted: dict[str, str], output: str) -> dict[str, frozenset[str]]:
+    """All roles that are right for each node: that of its part, but for three cases.
 
-    What nothing reads is not needed by any output, whatever part it was made in.
+    What only initializers use gives first values; what TensorFlow leaves unread may be called unused, or be counted
+    with what it is made of, but nothing needs it; what only a saver reads may be counted with the saver.
     """
-    readers = [reader for tensor in op.outputs for reader in tensor.consumers()]
-    reading = op.type == "ReadVariableOp" and op.name.endswith("/Read/ReadVariableOp")
-    if reading and readers and all(reader.type == "SaveV2" for reader in readers):
-        return frozenset({role, "save_restore"} - {"inference"})
-    if readers or op._control_outputs or op.name == output or op.type not in LEFTOVERS:
-        return frozenset({role})
-    return frozenset({"unused", "training_forward" if role == "inference" else role})
+    right: dict[str, frozenset[str]] = {}
+    left = set()
+    for op in reversed(graph.get_operations()):
+        role = noted[op.name]
+        readers = [reader for tensor in op.outputs for reader in tensor.consumers()] + list(op._control_outputs)
+        readers = [reader for reader in readers if reader.name not in left]
+        roles = {noted[reader.name] for reader in readers}
+        reads_variable = op.type in ("Identity", "ReadVariableOp") and op.inputs[0].op.type in VARIABLES
+        if op.name != output and not readers and op.type in LEFTOVERS:
+            left.add(op.name)
+        elif roles == {"initializer"} and op.type not in VARIABLES and not reads_variable:
+            noted[op.name] = role = "initializer"
+        saved = reads_variable and bool(readers) and all(reader.type == "SaveV2" for reader in readers)
+        right[op.name] = frozenset({role, "save_restore"} - {"inference"}) if saved else frozenset({role})
+    for name in left:
+        made_of = {noted[tensor.op.name] for tensor in graph.get_operation_by_name(name).inputs}
+        roles = {noted[name], *made_of, "unused"}
+        right[name] = frozenset(roles - {"inference"} | ({"training_forward"} if "inference" in roles else set()))
+    return right
 
 
 def _is_initializer(op: tf.Operation) -> bool:
     """The node makes the first value of a variable, or assigns it."""
-    if op.type in ("Assign", "AssignVariableOp") and op.name.endswith("/Assign"):
+    if op.type in ("Assign", "AssignVariableOp") and op.name == f"{op.inputs[0].op.name}/Assign":
         return True
     return any(place in op.name for place in INITIALIZER)

@@ -1,0 +1,82 @@
+"""What can be fetched from a graph, and what to fetch when nobody says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviewer.analysis.dtypes import output_dtypes
+from graphviewer.analysis.endpoints import suggest_outputs
+from graphviewer.analysis.ops import PLACEHOLDER_OPS, SAVE_OPS, inside_loops, is_variable_write
+from graphviewer.analysis.refusals import refuse_output
+from graphviewer.errors import OperationError
+from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint, parse_input, resolve_all
+from graphviewer.protos import DataType, dtype_name
+
+_MOST_ENDS = 10
+_NO_ENDS = PLACEHOLDER_OPS | {"Const"}
+
+
+def fetchable(document: Document, names: Sequence[str]) -> list[Endpoint]:
+    """The endpoints that names mean, all of which a run can give.
+
+    Raises:
+        UnknownNameError: a name means no node.
+        OperationError: a node gives no value, or would change or write something; the message says why.
+    """
+    ends = resolve_all(names, document.graph.index)
+    for end in ends:
+        reason = _refusal(document, end)
+        if reason:
+            raise OperationError(f"'{end}' cannot be run for its value: {reason}.", "Choose a node that computes one.")
+    return ends
+
+
+def _refusal(document: Document, end: Endpoint) -> str:
+    number = document.graph.index[end.node]
+    op = document.graph.ops[number]
+    if op in SAVE_OPS or is_variable_write(op):
+        return f"{op} writes a checkpoint" if op in SAVE_OPS else f"{op} changes a variable"
+    dtypes = output_dtypes(document.node(number), document.functions)
+    if dtypes is not None and end.port >= len(dtypes):
+        return f"{op} has {len(dtypes)} outputs" if dtypes else f"{op} gives none"
+    dtype = dtypes[end.port] % 100 if dtypes else 0
+    if dtype in (DataType.RESOURCE, DataType.VARIANT):
+        return f"it is a {dtype_name(dtype)}"
+    if inside_loops(document.graph)[number]:
+        return "it lies inside a loop, where it has a value in every iteration; choose the loop's Exit"
+    return ""
+
+
+def default_outputs(after: Document, before: Document) -> list[str]:
+    """Names that both graphs have: the signatures' outputs, the few ends of the graph, or the best suggestion.
+
+    Raises:
+        OperationError: the graphs have no such name in common.
+    """
+    for found in (_signed(after), _ends(after), [one.name for one in suggest_outputs(after)][:1]):
+        both = [name for name in found if parse_input(name)[0] in before.graph.index]
+        if both and len(both) <= _MOST_ENDS:
+            return both
+    raise OperationError("The two graphs have no output in common.", "Name one with --output.")
+
+
+def _signed(document: Document) -> list[str]:
+    names = [tensor.name for one in document.signatures.values() for tensor in one.outputs.values()]
+    known = (name for name in names if parse_input(name)[0] in document.graph.index)
+    return [str(Endpoint(*parse_input(name))) for name in dict.fromkeys(known)]
+
+
+def _ends(document: Document) -> list[str]:
+    """Nodes that nobody reads and that can be outputs."""
+    graph = document.graph
+    read = set(graph.src[~graph.control].tolist())
+    ends = (number for number in range(len(graph)) if number not in read and graph.ops[number] not in _NO_ENDS)
+    found = []
+    for number in ends:
+        end = Endpoint(graph.names[number])
+        if not refuse_output(document, end) and not _refusal(document, end):
+            found.append(str(end))
+            if len(found) > _MOST_ENDS:
+                break
+    return found

@@ -1,0 +1,198 @@
+"""Two graphs made ready to be compared: the same outputs, the same values for what they are fed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from graphviewer.analysis.ops import output_count
+from graphviewer.analysis.touches import Touch
+from graphviewer.errors import OperationError, UnknownNameError
+from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint, nearest, resolve
+from graphviewer.runtime.feeds import Wanted, fit, make, narrowed, read, wanted
+from graphviewer.runtime.network import asset_paths, prepare
+from graphviewer.runtime.outputs import fetchable
+from graphviewer.runtime.part import Part, ports_read, trace
+
+Given = Mapping[str, str | NDArray[Any]]
+"""By name of a tensor: a file or a number as the user writes it, or an array."""
+
+
+class Feed(NamedTuple):
+    """What a graph was fed.
+
+    Attributes:
+        name: of the tensor.
+        dtype, shape: of the value.
+        made: the value was made up; else the user gave it.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    made: bool
+
+
+@dataclass
+class Side:
+    """A graph with all that a run of it needs.
+
+    Attributes:
+        label: how errors call it.
+        part: the nodes that will run.
+        outputs: what a run gives.
+        values: of the fed tensors.
+        feeds: the same, described.
+        assets: paths of files, by the tensors that hold them.
+        checkpoint: where the variables' values are.
+    """
+
+    label: str
+    part: Part
+    outputs: Sequence[Endpoint]
+    assets: Mapping[Endpoint, bytes]
+    checkpoint: Path | None = None
+    values: dict[Endpoint, NDArray[Any]] = field(default_factory=dict)
+    feeds: list[Feed] = field(default_factory=list)
+
+    def give(self, endpoint: Endpoint, value: NDArray[Any], *, made: bool) -> None:
+        """Feed a value to a tensor."""
+        self.values[endpoint] = value
+        dtype = "string" if value.dtype.hasobject else value.dtype.name
+        self.feeds.append(Feed(str(endpoint), dtype, value.shape, made))
+
+    def missing(self) -> list[Endpoint]:
+        """Tensors that are cut and have no value yet."""
+        return [one for one in self.part.fed if one not in self.values and one not in self.assets]
+
+
+def alone(document: Document, outputs: Sequence[str], given: Given, *, checkpoint: Path | None, seed: int) -> Side:
+    """One graph to run.
+
+    Raises:
+        UnknownNameError: an output or a feed that the graph does not have.
+        OperationError: an output that cannot be run.
+        FeedError: a feed that cannot be read, or a tensor that none can be made for.
+    """
+    ends, own, assets = fetchable(document, outputs), _named(document, given), asset_paths(document)
+    _require_known(given, [own], document)
+    side = Side("the graph", prepare(document, ends, own, assets), ends, assets, checkpoint or document.checkpoint)
+    _feed_rest(side, own, given, seed)
+    return side
+
+
+def touched(document: Document, outputs: Sequence[str], feeds: Iterable[str]) -> list[Touch]:
+    """What a run of ``outputs`` could touch when tensors of these names are fed.
+
+    Raises:
+        UnknownNameError, OperationError: as ``alone``.
+    """
+    given = dict.fromkeys(feeds, "")
+    own = _named(document, given)
+    _require_known(given, [own], document)
+    return prepare(document, fetchable(document, outputs), own, asset_paths(document)).touches()
+
+
+def pair(
+    before: Document, after: Document, outputs: Sequence[str], given: Given, *, checkpoint: Path | None, seed: int
+) -> tuple[Side, Side]:
+    """Two graphs to run on the same values; the result's variables have the original's where it has none.
+
+    Raises:
+        UnknownNameError: an output that one of them lacks, or a feed that both lack.
+        OperationError: an output that cannot be run, or an input of the result that the original does not have.
+        FeedError: a feed that cannot be read, or a tensor that none can be made for.
+    """
+    ends = [fetchable(document, outputs) for document in (before, after)]
+    own = [_named(document, given) for document in (before, after)]
+    _require_known(given, own, before)
+    assets = {**asset_paths(before), **asset_paths(after)}
+    part = prepare(after, ends[1], own[1], assets)
+    twins = _counterparts(trace(before, ends[0], own[0]), part, assets)
+    whole = prepare(before, ends[0], [*own[0], *twins.values()], assets)
+    first = Side("the original", whole, ends[0], assets, checkpoint or before.checkpoint)
+    second = Side("the result", part, ends[1], assets, checkpoint or after.checkpoint or before.checkpoint)
+    for endpoint, twin in twins.items():
+        name = own[1].get(endpoint) or own[0].get(twin)
+        want, known = wanted(after, endpoint), wanted(before, twin)
+        if name is None:
+            want = want._replace(name=str(twin), shape=narrowed(want.shape, known.shape))
+        value = _value(want, given, name, seed)
+        second.give(endpoint, value, made=name is None)
+        if twin in whole.fed:
+            first.give(twin, value, made=name is None)
+    _feed_rest(first, own[0], given, seed)
+    return first, second
+
+
+def _feed_rest(side: Side, own: Mapping[Endpoint, str], given: Given, seed: int) -> None:
+    for endpoint in side.missing():
+        name = own.get(endpoint)
+        value = _value(wanted(side.part.document, endpoint), given, name, seed)
+        side.give(endpoint, value, made=name is None)
+
+
+def _value(want: Wanted, given: Given, name: str | None, seed: int) -> NDArray[Any]:
+    if name is None:
+        return make(want, seed)
+    value = given[name]
+    return read(value, want) if isinstance(value, str) else fit(value, want, f"The value for '{name}'")
+
+
+def _named(document: Document, given: Iterable[str]) -> dict[Endpoint, str]:
+    """The given feeds that a graph has, by tensor."""
+    found = {}
+    for name in given:
+        try:
+            found[resolve(name, document.graph.index)] = name
+        except UnknownNameError:
+            continue
+    return found
+
+
+def _require_known(given: Iterable[str], own: Sequence[Mapping[Endpoint, str]], document: Document) -> None:
+    unknown = [name for name in given if not any(name in named.values() for named in own)]
+    if unknown:
+        close = nearest(unknown[0], document.graph.index)
+        hint = f"Closest: {', '.join(close)}." if close else "The outputs verb lists inputs too."
+        raise UnknownNameError(f"There is no tensor '{unknown[0]}' to feed.", hint)
+
+
+def _counterparts(before: Part, after: Part, assets: Mapping[Endpoint, bytes]) -> dict[Endpoint, Endpoint]:
+    """The original's tensor for each that the result is fed."""
+    found = {}
+    for endpoint in after.fed:
+        if endpoint in assets:
+            continue
+        twin = _counterpart(before, endpoint)
+        if twin is None:
+            raise OperationError(
+                f"'{endpoint}' is fed in the result, and the original has no tensor of that name.",
+                "Inputs must keep their names for a comparison of values.",
+            )
+        found[endpoint] = twin
+    return found
+
+
+def _counterpart(before: Part, endpoint: Endpoint) -> Endpoint | None:
+    """A tensor of the original, by the name that it, or the placeholder made in its place, has in the result.
+
+    Cutting a node with several outputs names their placeholders ``node``, ``node_1`` ..., or ``node`` alone where only
+    one output is read.
+    """
+    document, (name, port) = before.document, endpoint
+    index = document.graph.index
+    if name in index:
+        read_ports = ports_read(before, name)
+        return Endpoint(name, read_ports[0]) if port == 0 and len(read_ports) == 1 else endpoint
+    stem, _, number = name.rpartition("_")
+    if stem in index and number.isascii() and number.isdigit() and len(number) < 5:
+        count = output_count(document.node(index[stem]))
+        if count is None or int(number) < count:
+            return Endpoint(stem, int(number))
+    return None

@@ -1,0 +1,78 @@
+"""Jobs in the window: killed, cancelled, refused; the window lives, and nothing half-written stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphviewer.gui.versions import Comparison
+from tests.gui.conftest import WAIT
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from graphviewer.gui.operator import Run
+    from graphviewer.gui.window import Window
+
+OUTPUT = "net_1/probabilities"
+
+
+def start_freeze(window: Window, qtbot: QtBot, *, stopped: bool = False) -> Run:
+    """Start a freeze of the sample; ``stopped`` halts the worker before it can answer."""
+    qtbot.waitUntil(lambda: not window.jobs.is_busy(), timeout=WAIT)
+    if window.session.family.outputs == []:
+        window.session.type_endpoints("outputs", OUTPUT)
+        window.session.type_endpoints("inputs", "images")
+        qtbot.waitUntil(lambda: not window.jobs.is_busy(), timeout=WAIT)
+    if stopped:
+        qtbot.waitUntil(lambda: window.client.process_id > 0, timeout=WAIT)
+        os.kill(window.client.process_id, signal.SIGSTOP)
+    card = window.furniture.operations.cards["freeze"]
+    return window.operator.run("freeze", "Freeze", window.session.version, card.parameters())
+
+
+def folder_of(window: Window) -> Path:
+    return Path(window._folder.name)
+
+
+def test_that_a_killed_worker_is_told_and_the_next_job_works(opened: Window, qtbot: QtBot) -> None:
+    run = start_freeze(opened, qtbot, stopped=True)
+    os.kill(opened.client.process_id, signal.SIGKILL)
+    qtbot.waitUntil(lambda: not run.is_active, timeout=WAIT)
+    assert "killed" in run.message
+    assert opened.furniture.banner.isVisible()
+    assert not list(folder_of(opened).glob("*freeze*"))
+    start_freeze(opened, qtbot)
+    qtbot.waitUntil(lambda: isinstance(opened.session.current, Comparison), timeout=WAIT)
+
+
+def test_that_cancel_of_a_halted_worker_returns_at_once(opened: Window, qtbot: QtBot) -> None:
+    run = start_freeze(opened, qtbot, stopped=True)
+    begin = time.monotonic()
+    opened.operator.cancel(run)
+    qtbot.waitUntil(lambda: not run.is_active, timeout=1_000)
+    assert time.monotonic() - begin < 1.0
+    assert run.message == "cancelled"
+    qtbot.waitUntil(lambda: not list(folder_of(opened).glob("*freeze*")), timeout=WAIT)
+    assert len(opened.session.tabs) == 1
+
+
+def test_that_a_refused_freeze_says_why_and_changes_nothing(opened: Window, qtbot: QtBot) -> None:
+    opened.session.type_endpoints("outputs", "net/probabilities")
+    run = start_freeze(opened, qtbot)
+    qtbot.waitUntil(lambda: not run.is_active, timeout=WAIT)
+    assert "compute as in training" in opened.furniture.banner.text.text()
+    assert len(opened.session.tabs) == 1
+
+
+def test_that_closing_the_window_in_the_middle_of_a_job_leaves_no_process_and_no_folder(
+    opened: Window, qtbot: QtBot
+) -> None:
+    start_freeze(opened, qtbot, stopped=True)
+    worker, folder = opened.client.process_id, folder_of(opened)
+    opened.close()
+    assert not Path(f"/proc/{worker}/cmdline").exists() or not Path(f"/proc/{worker}/cmdline").read_bytes()
+    assert not folder.exists()
