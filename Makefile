@@ -1,5 +1,6 @@
 # make run    set everything up and open the bundled sample (without a screen: do the same job headless)
 # make test   set everything up and run all tests, those of the window offscreen and on a virtual X screen
+# make fuzz   harm thousands of files, other ones each time, and open them
 # make check  the linters: ruff, mypy, import-linter
 # make format / make bench / make sample / make clean
 
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 GUI_TESTS := $(wildcard tests/gui)
 
-.PHONY: run test check format bench sample clean system system-test
+.PHONY: run test fuzz check format bench sample clean system system-test
 
 run: system $(VENV)/.installed
 	@scripts/run.sh
@@ -16,6 +17,9 @@ run: system $(VENV)/.installed
 test: system-test $(VENV)/.installed-dev
 	QT_QPA_PLATFORM=xcb scripts/with_xvfb.sh $(BIN)/python -m pytest $(GUI_TESTS)
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+
+fuzz: system-test $(VENV)/.installed-dev
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests/fuzz
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

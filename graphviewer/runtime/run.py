@@ -40,7 +40,7 @@ class Output(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """As the contract has it; statistics are of the finite values, and null for strings and empty arrays."""
         value = self.value
-        found = {"min": None, "max": None, "mean": None, "not_finite": 0}
+        found: dict[str, float | None] = {"min": None, "max": None, "mean": None, "not_finite": 0}
         if value.dtype.kind not in "OSUc" and value.size:
             wide = value.astype(np.float64)
             finite = wide[np.isfinite(wide)]

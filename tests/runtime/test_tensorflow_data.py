@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from graphviewer.analysis.versions import GRAPH_VERSION
 from graphviewer.resources import resource
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "build_tensorflow_data.py"
@@ -26,3 +27,8 @@ def extract():
 @pytest.mark.parametrize("name", ["protos.fds", "ops"])
 def test_that_rebuilding_gives_the_checked_in_data(extract, name):
     assert extract[name]() == zlib.decompress(resource(f"tensorflow/{name}").read_bytes())
+
+
+def test_that_the_known_graph_version_is_tensorflows():
+    tensorflow = pytest.importorskip("tensorflow")
+    assert tensorflow.version.GRAPH_DEF_VERSION == GRAPH_VERSION

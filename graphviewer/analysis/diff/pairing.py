@@ -33,6 +33,7 @@ class Pairing:
         names_before, names_after: node names in file order.
         match: int32 [nodes before], node of ``after`` or -1.
         origin: int32 [nodes after], node of ``before`` or -1.
+        numbers: int32 [nodes after], its own number where a node is linked, or -1.
         how: by node of ``after``, the matcher that linked it.
         alone: by (side 0 or 1, node), the matcher that says it has no partner.
         settled_before, settled_after: bool, linked, or known to have no partner.
@@ -49,6 +50,7 @@ class Pairing:
         self.names_after = [node.name for node in after.graph_def.node]
         self.match = np.full(len(self.names_before), -1, np.int32)
         self.origin = np.full(len(self.names_after), -1, np.int32)
+        self.numbers = np.full(len(self.names_after), -1, np.int32)
         self.settled_before = np.zeros(len(self.names_before), np.bool_)
         self.settled_after = np.zeros(len(self.names_after), np.bool_)
         self.how: dict[int, str] = {}
@@ -72,6 +74,7 @@ class Pairing:
     def link(self, before: Ints | list[int], after: Ints | list[int], how: str) -> None:
         """Link nodes pairwise; no node of ``after`` comes twice, and of several partners ``match`` keeps the first."""
         self.match[before[::-1]], self.origin[after] = after[::-1], before
+        self.numbers[after] = after
         self.settled_before[before] = self.settled_after[after] = True
         self.how.update(dict.fromkeys(np.asarray(after).tolist(), how))
 

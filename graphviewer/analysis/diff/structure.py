@@ -13,20 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.diff.contents import exact_contents, loose_contents
+from graphviewer.analysis.diff.contents import Contents, exact_contents, loose_contents
 from graphviewer.analysis.diff.pairing import STRUCTURE, Pairing
 from graphviewer.model.graph import Graph, Ints, Mask
 
 Colours = NDArray[np.uint64]
 
-_DEPTHS = (16, 8, 4, 3, 2)
-"""Rounds of colouring. The more context agrees the surer; nearer to an edit less context is left that can agree."""
+_DEPTHS = (4, 8, 16, 3, 2)
+"""Rounds of colouring. Far from an edit much context agrees, and the more the surer; near to it less is left to agree."""
 
 _SURE = 4  # rounds that need no look at the neighbours; fewer might fit by chance
-_MOST_ROUNDS = 1_000
+_MOST_ROUNDS = 4_000
 _MOST_TIES = 64
 _CONTROL = np.uint64(0x9E3779B97F4A7C15)
 _IN, _OUT = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)
+READS, FEEDS = 0, 1
 
 
 def by_structure(pairing: Pairing) -> None:
@@ -52,98 +53,108 @@ def by_structure(pairing: Pairing) -> None:
 
 
 class _Side:
-    """One graph while it is coloured: the nodes that were free at the start, and the edges at them.
+    """One graph while it is coloured.
 
     Args:
         graph: the graph.
-        free: numbers of its free nodes, rising.
+        linked: int32 [nodes], number of the link, -1 where there is none; shared with the pairing, so always up to date.
+        free: numbers of the nodes that look for a partner, rising.
         contents: uint64 [free], colour of op and attributes.
     """
 
-    def __init__(self, graph: Graph, free: Ints, contents: Colours) -> None:
-        self.graph, self.free, self.contents = graph, free, contents
-        is_free = np.zeros(len(graph), np.bool_)
-        is_free[free] = True
-        into, out = np.flatnonzero(is_free[graph.dst]), graph.out_edges[is_free[graph.src[graph.out_edges]]]
+    def __init__(self, graph: Graph, linked: Ints, free: Ints, contents: Colours) -> None:
+        self.graph, self._linked, self._free = graph, linked, free
+        self._contents = np.zeros(len(graph), np.uint64)
+        self._contents[free] = contents
         tag = _mixed((graph.port + 2).astype(np.uint64) * np.uint64(65_599) + graph.slot.astype(np.uint64))
         tag[graph.control] = _CONTROL  # control inputs have no order
-        self._ends = ((graph.dst[into], graph.src[into]), (graph.src[out], graph.dst[out]))
-        self._tags = (tag[into] ^ _IN, tag[out] ^ _OUT)
-        self._is_data = tuple(~graph.control[edges] for edges in (into, out))
-        self._starts = tuple(np.append(np.searchsorted(own, free), len(own)) for own, _ in self._ends)
+        out = graph.out_edges
+        self._starts = (graph.in_start, graph.out_start)
+        self._other = (graph.src, graph.dst[out])
+        self._tags = (tag ^ _IN, tag[out] ^ _OUT)
+        self._is_data = (~graph.control, ~graph.control[out])
 
-    def start(self, linked: Ints) -> Colours:
-        """Colours of all nodes before the first round: of the link, of the content, or 0 for a node without partner.
+    def free(self) -> Ints:
+        """Nodes that still look for a partner."""
+        self._free = self._free[self._linked[self._free] < 0]
+        return self._free
 
-        Args:
-            linked: int32 [nodes], number of the link, -1 where there is none.
-        """
-        colours = np.zeros(len(self.graph), np.uint64)
-        colours[self.free] = self.contents
-        is_linked = linked >= 0
-        colours[is_linked] = _mixed(linked[is_linked].astype(np.uint64) + np.uint64(1 << 40))
+    def connected(self) -> Ints:
+        """Nodes that still look for a partner and have any edge."""
+        free = self.free()
+        degree = sum(start[free + 1] - start[free] for start in self._starts)
+        return free[np.asarray(degree) > 0]
+
+    def start(self) -> Colours:
+        """uint64 [nodes], colours before the first round: of the link, of the content, 0 for a node without partner."""
+        colours = self._contents.copy()
+        is_linked = self._linked >= 0
+        colours[is_linked] = _mixed(self._linked[is_linked].astype(np.uint64) + np.uint64(1 << 40))
         return colours
 
-    def next(self, colours: Colours, linked: Ints) -> Colours:
+    def next(self, colours: Colours) -> Colours:
         """Colours after one more round; linked nodes keep theirs."""
-        sums = [self._sum(direction, colours) for direction in (0, 1)]
+        free = self.free()
+        mixed = colours[free] * np.uint64(3)
+        for direction in (READS, FEEDS):
+            edges, bounds = self._edges(direction, free)
+            values = _mixed(colours[self._other[direction][edges]] ^ self._tags[direction][edges])
+            mixed = mixed + _segments(values, bounds)
         following = colours.copy()
-        following[self.free] = _mixed(colours[self.free] * np.uint64(3) + sums[0] + sums[1])
-        is_linked = linked >= 0
-        following[is_linked] = colours[is_linked]
+        following[free] = _mixed(mixed)
         return following
 
-    def places(self, direction: int, linked: Ints, *, whole: bool) -> tuple[Ints, Colours]:
-        """Unlinked nodes with linked inputs (0) or consumers (1), and colours of content and place.
+    def places(self, direction: int, nodes: Ints, colours: Colours, *, whole: bool) -> tuple[Ints, Colours]:
+        """The nodes whose inputs (READS) or consumers (FEEDS) are linked, and colours of their content and place.
 
         Args:
-            direction: 0 or 1.
-            linked: int32 [nodes], number of the link, -1 where there is none.
+            direction: where to look.
+            nodes: to choose from; all are free.
+            colours: of ``start``.
             whole: only nodes of which all data inputs, or consumers, are linked; else one will do.
         """
-        _, other = self._ends[direction]
-        data = self._is_data[direction]
-        known = data & (linked[other] >= 0)
-        count = self._count(direction, known)
-        ready = (count > 0) & (linked[self.free] < 0)
+        edges, bounds = self._edges(direction, nodes)
+        other, data = self._other[direction][edges], self._is_data[direction][edges]
+        known = data & (self._linked[other] >= 0)
+        count = _segments(known.astype(np.int64), bounds)
+        ready = count > 0
         if whole:
-            ready &= count == self._count(direction, data)
-        ready = np.flatnonzero(ready)
-        values = _mixed(self.start(linked)[other] ^ self._tags[direction])
-        sums = _segments(np.where(known, values, np.uint64(0)), self._starts[direction])
-        return self.free[ready], _mixed(self.contents[ready] + sums[ready])
+            ready &= count == _segments(data.astype(np.int64), bounds)
+        values = np.where(known, _mixed(colours[other] ^ self._tags[direction][edges]), np.uint64(0))
+        return nodes[ready], _mixed(self._contents[nodes[ready]] + _segments(values, bounds)[ready])
 
-    def degree(self) -> Ints:
-        """int [free]: edges at every node."""
-        return np.asarray(np.diff(self._starts[0]) + np.diff(self._starts[1]))
+    def around(self, direction: int, nodes: Ints) -> Ints:
+        """Free nodes that read ``nodes`` (READS), or feed them (FEEDS)."""
+        other_way = FEEDS if direction == READS else READS
+        edges, _ = self._edges(other_way, nodes)
+        found = np.unique(self._other[other_way][edges])
+        return found[(self._linked[found] < 0) & (self._contents[found] > 0)]
 
-    def open_ends(self, linked: Ints) -> Ints:
-        """int [free]: neighbours that are not linked."""
-        return np.asarray(sum(self._count(way, linked[self._ends[way][1]] < 0) for way in (0, 1)))
+    def open_ends(self, nodes: Ints) -> Ints:
+        """int [nodes]: neighbours that are not linked."""
+        found = np.zeros(len(nodes), np.int64)
+        for direction in (READS, FEEDS):
+            edges, bounds = self._edges(direction, nodes)
+            found += _segments((self._linked[self._other[direction][edges]] < 0).astype(np.int64), bounds)
+        return found.astype(np.int32)
 
-    def _sum(self, direction: int, colours: Colours) -> Colours:
-        values = _mixed(colours[self._ends[direction][1]] ^ self._tags[direction])
-        return _segments(values, self._starts[direction])
+    def _edges(self, direction: int, nodes: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The edges of each node in a row (for FEEDS in order of source), and where each node's begin; one bound more."""
+        start = self._starts[direction]
+        first, count = start[nodes].astype(np.int64), (start[nodes + 1] - start[nodes]).astype(np.int64)
+        bounds = np.zeros(len(nodes) + 1, np.int64)
+        np.cumsum(count, out=bounds[1:])
+        return np.arange(bounds[-1]) + np.repeat(first - bounds[:-1], count), bounds
 
-    def _count(self, direction: int, which: Mask) -> Ints:
-        return _segments(which.astype(np.int64), self._starts[direction])
 
-
-def _sides(pairing: Pairing, contents: Callable[..., Any]) -> tuple[_Side, _Side]:
-    free = [np.flatnonzero(~settled) for settled in (pairing.settled_before, pairing.settled_after)]
-    colours = contents(pairing.before, free[0].tolist(), pairing.after, free[1].tolist())
-    graphs = (pairing.before.graph, pairing.after.graph)
-    before, after = (
-        _Side(graph, nodes.astype(np.int32), _mixed(np.array(numbers, np.uint64)))
-        for graph, nodes, numbers in zip(graphs, free, colours, strict=True)
+def _sides(pairing: Pairing, contents: Callable[..., Contents]) -> tuple[_Side, _Side]:
+    free = [np.flatnonzero(~settled).astype(np.int32) for settled in (pairing.settled_before, pairing.settled_after)]
+    numbers = contents(pairing.before, free[0].tolist(), pairing.after, free[1].tolist())
+    colours = [_mixed(np.array(each, np.uint64)) for each in numbers]
+    return (
+        _Side(pairing.before.graph, pairing.match, free[0], colours[0]),
+        _Side(pairing.after.graph, pairing.numbers, free[1], colours[1]),
     )
-    return before, after
-
-
-def _linked(pairing: Pairing) -> tuple[Ints, Ints]:
-    """Numbers of links by node of either side: the node of the second graph."""
-    own = np.where(pairing.origin >= 0, np.arange(len(pairing.origin), dtype=np.int32), np.int32(-1))
-    return pairing.match, own.astype(np.int32)
 
 
 def _spread(pairing: Pairing, sides: tuple[_Side, _Side], *, whole: bool = True) -> None:
@@ -154,22 +165,34 @@ def _spread(pairing: Pairing, sides: tuple[_Side, _Side], *, whole: bool = True)
         sides: both graphs.
         whole: all that they read, or feed, must be linked; else at least one node.
     """
+    near: list[tuple[Ints, Ints]] = []
     for _ in range(_MOST_ROUNDS):
-        found = 0
-        for direction in (0, 1):
-            places = [
-                side.places(direction, links, whole=whole) for side, links in zip(sides, _linked(pairing), strict=True)
-            ]
-            found += _link_unique(pairing, *places)
-        if not found or pairing.is_done:
+        everywhere = not near
+        near = near or [(side.free(), side.free()) for side in sides]
+        linked = [_link_at(pairing, sides, direction, near, whole=whole) for direction in (READS, FEEDS)]
+        new = [np.concatenate(each) for each in zip(*linked, strict=True)]
+        if pairing.is_done or (everywhere and not len(new[0])):
             return
+        near = (
+            [(side.around(READS, nodes), side.around(FEEDS, nodes)) for side, nodes in zip(sides, new, strict=True)]
+            if len(new[0])
+            else []
+        )
 
 
-def _link_unique(pairing: Pairing, before: tuple[Ints, Colours], after: tuple[Ints, Colours]) -> int:
-    pairs = _unique_pairs(before, after)
+def _link_at(
+    pairing: Pairing, sides: tuple[_Side, _Side], direction: int, near: list[tuple[Ints, Ints]], *, whole: bool
+) -> tuple[Ints, Ints]:
+    """Link what alone has its place among the nodes ``near``, by side and direction; the pairs."""
+    links = (pairing.match, pairing.numbers)
+    places = []
+    for side, nodes, linked in zip(sides, near, links, strict=True):
+        free = nodes[direction][linked[nodes[direction]] < 0]
+        places.append(side.places(direction, free, side.start(), whole=whole))
+    pairs = _unique_pairs(*places)
     if len(pairs[0]):
         pairing.link(*pairs, STRUCTURE)
-    return len(pairs[0])
+    return pairs
 
 
 def _unique_pairs(before: tuple[Ints, Colours], after: tuple[Ints, Colours]) -> tuple[Ints, Ints]:
@@ -184,20 +207,20 @@ def _once(nodes: Ints, colours: Colours) -> tuple[Colours, Ints]:
     return distinct[count == 1], nodes[at[count == 1]]
 
 
-def _deep(pairing: Pairing, sides: tuple[_Side, _Side], depth: int) -> list[tuple[Ints, Colours]]:
+def _deep(sides: tuple[_Side, _Side], depth: int) -> list[tuple[Ints, Colours]]:
     """Nodes that still look for a partner and are connected to something, with their colours after some rounds."""
     found = []
-    for side, linked in zip(sides, _linked(pairing), strict=True):
-        colours = side.start(linked)
+    for side in sides:
+        colours = side.start()
         for _ in range(depth):
-            colours = side.next(colours, linked)
-        nodes = side.free[(linked[side.free] < 0) & (side.degree() > 0)]
+            colours = side.next(colours)
+        nodes = side.connected()
         found.append((nodes, colours[nodes]))
     return found
 
 
 def _link_deep(pairing: Pairing, sides: tuple[_Side, _Side], depth: int) -> bool:
-    before, after = _unique_pairs(*_deep(pairing, sides, depth))
+    before, after = _unique_pairs(*_deep(sides, depth))
     if depth < _SURE and len(before):
         keep = _supported(pairing, before, after)
         before, after = before[keep], after[keep]
@@ -233,14 +256,11 @@ def _link_ties(pairing: Pairing, sides: tuple[_Side, _Side]) -> bool:
 
     All those whose neighbours are all linked; else one group, whose choice settles others.
     """
-    groups = _equal_groups(*_deep(pairing, sides, _DEPTHS[0]))
+    groups = _equal_groups(*_deep(sides, max(_DEPTHS)))
     if not groups:
         return False
-    before = sides[0]
-    closed = np.ones(len(before.graph), np.bool_)
-    closed[before.free] = before.open_ends(pairing.match) == 0
-    chosen = [group for group in groups if closed[group[0]].all()] or [min(groups, key=lambda group: len(group[0]))]
-    for mine, theirs in chosen:
+    closed = [group for group in groups if not sides[0].open_ends(group[0]).any()]
+    for mine, theirs in closed or [min(groups, key=lambda group: len(group[0]))]:
         pairing.link(mine, theirs, STRUCTURE)
     return True
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QLabel, QLineEdit, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QTableView, QVBoxLayout, QWidget
 
+from graphviewer.gui.panels.change_groups import GROUPINGS, GroupsModel
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.texts import tip
 from graphviewer.gui.theme import Theme
@@ -84,6 +85,9 @@ class ChangesPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self.totals = QLabel(objectName="totals", wordWrap=True)
+        self.grouping = QComboBox()
+        self.grouping.addItems(["each change", *GROUPINGS])
+        self.groups = GroupsModel(self)
         self.status = QComboBox()
         self.status.addItems(["all changes", *SIGNS])
         self.filter = QLineEdit(placeholderText="Filter by name, op or reason", clearButtonEnabled=True)
@@ -93,11 +97,13 @@ class ChangesPanel(QWidget):
         self.table = QTableView(sortingEnabled=False, showGrid=False, wordWrap=False)
         self.table.setModel(self.shown)
         self._lay_out()
+        self.grouping.currentTextChanged.connect(self._group)
         self.status.currentTextChanged.connect(self._filter)
         self.filter.textChanged.connect(self._filter)
         self.table.clicked.connect(self._go)
         self.table.activated.connect(self._go)
         session.current_changed.connect(self.refresh)
+        session.overlay_changed.connect(self._group_roles)
 
     def _lay_out(self) -> None:
         self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
@@ -107,11 +113,11 @@ class ChangesPanel(QWidget):
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        for column, width in enumerate((104, 250, 150)):
-            self.table.setColumnWidth(column, width)
-        header.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
+        header.setStretchLastSection(True)
+        self._size_columns()
         line = QHBoxLayout()
         line.addWidget(self.totals, 1)
+        line.addWidget(self.grouping)
         line.addWidget(self.status)
         line.addWidget(self.filter)
         self.filter.setMaximumWidth(240)
@@ -119,6 +125,33 @@ class ChangesPanel(QWidget):
         layout.setContentsMargins(6, 4, 6, 4)
         layout.addLayout(line)
         layout.addWidget(self.table)
+
+    def _size_columns(self) -> None:
+        widths = (104, 250, 150) if self.is_listing else (240, 90, 90, 100)
+        for column, width in enumerate(widths):
+            self.table.setColumnWidth(column, width)
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether every change has a row of its own."""
+        return self.grouping.currentIndex() == 0
+
+    def _group(self) -> None:
+        """List the changes, or sum them up."""
+        current, text = self._session.current, self.grouping.currentText()
+        if self.is_listing:
+            self.shown.setSourceModel(self.model)
+        else:
+            self.groups.set_groups(GROUPINGS[text](current) if isinstance(current, Comparison) else ())
+            self.shown.setSourceModel(self.groups)
+        self.status.setEnabled(self.is_listing)
+        self._size_columns()
+        self._filter()
+
+    def _group_roles(self) -> None:
+        """Roles arrive later than the comparison."""
+        if self.grouping.currentText() == "by role":
+            self._group()
 
     def set_theme(self, theme: Theme) -> None:
         """Colour the statuses anew."""
@@ -130,16 +163,22 @@ class ChangesPanel(QWidget):
         current = self._session.current
         comparison = current if isinstance(current, Comparison) else None
         self.model.set_comparison(comparison)
+        self._group()
         self.totals.setText(totals_line(comparison) if comparison else "Run an operation, or compare two versions.")
 
     def _filter(self) -> None:
         status = self.status.currentText()
         text = self.filter.text().strip()
         self.shown.setFilterKeyColumn(0 if not text else -1)
-        self.shown.setFilterFixedString(text or ("" if self.status.currentIndex() == 0 else status))
+        every = not self.is_listing or self.status.currentIndex() == 0
+        self.shown.setFilterFixedString(text or ("" if every else status))
 
     def _go(self, index: QModelIndex) -> None:
-        self.go_to(self.shown.mapToSource(index).row())
+        row = self.shown.mapToSource(index).row()
+        if self.is_listing:
+            self.go_to(row)
+        elif (selection := self.groups.groups[row].selection) is not None:
+            self._session.select(selection, reveal=True)
 
     def go_to(self, row: int) -> None:
         """Select the node of a change in all views."""
@@ -148,6 +187,8 @@ class ChangesPanel(QWidget):
 
     def step(self, by: int) -> None:
         """Go to the next (1) or previous (-1) change in the table's order."""
+        if not self.is_listing:
+            self.grouping.setCurrentIndex(0)
         rows = self.shown.rowCount()
         if rows:
             at = self.table.currentIndex().row()
@@ -158,8 +199,6 @@ class ChangesPanel(QWidget):
 
 def totals_line(comparison: Comparison) -> str:
     """Nodes, edges, parameters and bytes before and after, in one line."""
-    from graphviewer.analysis.stats import statistics
-
-    before, after = statistics(comparison.before.document), statistics(comparison.after.document)
+    before, after = comparison.totals
     pairs = [(key, getattr(before, key), getattr(after, key)) for key in ("nodes", "edges", "parameters", "bytes")]
-    return "&nbsp;&nbsp; ".join(f"{key} <b>{a:,} → {b:,}</b>" for key, a, b in pairs)
+    return "&nbsp;&nbsp; ".join(f"{key} <b>{a:,}&nbsp;→&nbsp;{b:,}</b>" for key, a, b in pairs)
