@@ -17,6 +17,7 @@ from graphviewer.model.names import Endpoint
 
 __all__ = ["Suggestion", "refuse_output", "suggest_inputs", "suggest_outputs", "warn_output"]
 
+
 def suggest_outputs(document: Document, limit: int = 10) -> list[Suggestion]:
     """The likeliest outputs, best first, up to ``limit``; all eligible nodes where there are fewer."""
     return Outputs(Roles(document)).suggestions(limit)

@@ -131,7 +131,9 @@ class NodeFaults:
         foreign = sorted(attr for attr in node.attr if attr not in attributes.known and not attr.startswith("_"))
         if foreign:
             reason = f"'{node.name}' has {', '.join(foreign)}, which {node.op} does not have."
-            yield Problem("extra-attr", "info", reason, "An older or newer TensorFlow wrote it; it is ignored.", node.name)
+            yield Problem(
+                "extra-attr", "info", reason, "An older or newer TensorFlow wrote it; it is ignored.", node.name
+            )
         for attr in attributes.dtypes:
             dtype = dtype_name(node.attr[attr].type) if attr in node.attr else ""
             if dtype.startswith("dtype "):

@@ -140,10 +140,10 @@ def _scopes(
         return None
     if _ALL in expand:
         return _ALL
-    known = [one.scopes.by_path for one in documents]
+    known = [one.unfolded.scopes.by_path for one in documents]
     paths = [path.strip("/") for path in expand]
     for path in paths:
         if not any(path in scopes for scopes in known):
             close = nearest(path, [name for scopes in known for name in scopes if name])
             raise UnknownNameError(f"There is no scope '{path}'.", f"Closest: {', '.join(close)}." if close else "")
-    return [path for path in paths if path in document.scopes.by_path]
+    return [path for path in paths if path in document.unfolded.scopes.by_path]

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from graphviewer import protos
 from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, find_checkpoint, open_checkpoint
+from graphviewer.formats.checkpoint.drawn import drawn_graph
 from graphviewer.formats.registry import Options, reader
 from graphviewer.formats.source import Source
-from graphviewer.model.document import Document
+from graphviewer.model.document import DRAWN, Document
 from graphviewer.model.problem import Problem
 
 VARIABLES = "variables"
@@ -34,7 +35,7 @@ def read_checkpoint(source: Source, options: Options) -> Document:
 
 
 def checkpoint_document(prefix: Path) -> Document:
-    """A document without nodes; ``extra["variables"]`` maps each key to its shape.
+    """A document without nodes; ``extra["variables"]`` maps each key to its shape, ``unfolded`` draws them.
 
     Raises:
         CheckpointError: its index is damaged or missing.
@@ -49,5 +50,5 @@ def checkpoint_document(prefix: Path) -> Document:
         Problem("checkpoint", "warning", f"The data file {path.name} is missing: values cannot be read.", _COPY)
         for path in checkpoint.missing_files()
     )
-    extra = {VARIABLES: shapes}
+    extra = {VARIABLES: shapes, DRAWN: lambda: drawn_graph(checkpoint)}
     return Document("checkpoint", protos.GraphDef(), path=prefix, checkpoint=prefix, problems=problems, extra=extra)

@@ -126,7 +126,7 @@ class Analyst(QObject):
             diff = compare(before.document, after.document, provenance)
             merged = merge(before.document, after.document, diff)
             totals = (statistics(before.document), statistics(after.document))
-            return Comparison(before, after, diff, merged, lay_out(merged.document.scopes), totals)
+            return Comparison(before, after, diff, merged, lay_out(merged.document), totals)
 
         def then(comparison: Comparison) -> None:
             self._session.add_tab(comparison)

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from graphviewer import protos
+from graphviewer.gui.describe_calls import body_lines, call_lines
+from graphviewer.gui.texts import link
 from graphviewer.model.document import Document
+from graphviewer.model.function_body import ARGUMENT_OP
 from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.tensors import TensorError, describe_tensor
@@ -41,11 +44,6 @@ def page_style(theme: Theme) -> str:
         .warning {{ color: {warning}; }}
         .op {{ color: {muted}; }}
     """
-
-
-def link(kind: str, path: str, text: str | None = None) -> str:
-    """A link to a ``node`` or ``scope``."""
-    return f"<a href='{kind}:{quote(path, safe='')}'>{escape(path if text is None else text)}</a>"
 
 
 def shape_text(shape: Any) -> str:
@@ -103,11 +101,13 @@ def _list_text(values: Any, limit: int) -> str:
 def describe_node(document: Document, number: int, roles: Overlay | None) -> str:
     """Everything about one node."""
     graph, node = document.graph, document.node(number)
+    name = graph.names[number]
     parts = [
-        f"<h3>{escape(node.name or '(no name)')}</h3>",
+        f"<h3>{escape(name or '(no name)')}</h3>",
         f"<p><span class='op'>{escape(node.op or '(no op)')}</span>",
     ]
-    parts.append(f" <a href='copy:{quote(node.name, safe='')}'>copy name</a></p>")
+    parts.append(f" <a href='copy:{quote(name, safe='')}'>copy name</a></p>")
+    parts += call_lines(document, number)
     parts += _role_lines(number, roles)
     shapes = output_shapes(node)
     if shapes:
@@ -155,7 +155,7 @@ def _input_rows(document: Document, number: int) -> str:
 
 def _consumer_rows(document: Document, number: int) -> str:
     graph = document.graph
-    edges = graph.edges_out_of(number).tolist()
+    edges = [edge for edge in graph.edges_out_of(number).tolist() if graph.ops[graph.dst[edge]] != ARGUMENT_OP]
     rows = []
     for edge in sorted(edges, key=lambda edge: int(graph.port[edge]) < 0)[:_MOST]:
         target, port = int(graph.dst[edge]), int(graph.port[edge])
@@ -180,6 +180,7 @@ def describe_scope(document: Document, item: int, roles: Overlay | None) -> str:
     nodes = scopes.nodes_inside(item)
     ops = Counter(graph.ops[node] for node in nodes).most_common(20)
     parts = [f"<h3>{escape(scopes.path(item))}/</h3><p>scope of {len(nodes):,} nodes</p>"]
+    parts += body_lines(document, scopes.path(item))
     if roles is not None:
         found = Counter(role for node in nodes if (role := roles.category(node)))
         rows = "".join(f"<tr><td>{escape(k.replace('_', ' '))}</td><td>{v:,}</td></tr>" for k, v in found.most_common())
@@ -197,7 +198,7 @@ def describe_briefly(document: Document, item: int, overlay: Overlay | None) -> 
         return f"<b>{escape(scopes.path(item))}</b><br>{int(scopes.size[item]):,} nodes"
     message = document.node(node)
     shapes = escape(", ".join(output_shapes(message)[:4]))
-    lines = [f"<b>{escape(message.name)}</b>", f"{escape(message.op)}&nbsp; {shapes}"]
+    lines = [f"<b>{escape(scopes.path(item))}</b>", f"{escape(message.op)}&nbsp; {shapes}"]
     if overlay is not None and (category := overlay.category(node)):
         lines.append(f"{escape(category.replace('_', ' '))}: {escape(overlay.reasons[node])}")
         lines += [f"⚠ {_MARKERS[one]}" for one in sorted(overlay.markers.get(node, ())) if one in _MARKERS]

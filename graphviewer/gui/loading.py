@@ -13,7 +13,8 @@ from graphviewer.gui.canvas.lettering import Lettering
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.theme import load_font
 from graphviewer.layout.drawing import Drawing
-from graphviewer.layout.nested import NestedLayout, initial_open
+from graphviewer.layout.nested import NestedLayout
+from graphviewer.layout.opening import first_open
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.scopes import Scopes
@@ -61,19 +62,20 @@ def load(
     document = read(path, checkpoint=checkpoint, progress=progress)
     read_at = time.perf_counter()
     progress(0.8, "Building the graph")
-    scopes = document.scopes
+    scopes = document.unfolded.scopes
     modelled = time.perf_counter()
     progress(0.9, "Laying out")
-    layout = lay_out(scopes)
-    items = initial_open(scopes) if expanded is None else open_items(scopes, expanded)
+    layout = lay_out(document)
+    items = first_open(document) if expanded is None else open_items(scopes, expanded)
     drawing = layout.draw(items)
     done = time.perf_counter()
     paths = frozenset(scopes.path(item) for item in items) if expanded is None else frozenset(expanded)
     return Loaded(document, layout, paths, drawing, Moments(begin, read_at, modelled, done))
 
 
-def lay_out(scopes: Scopes) -> NestedLayout:
-    """A layout whose boxes are as wide as their texts in the canvas's font."""
+def lay_out(document: Document) -> NestedLayout:
+    """A layout of the unfolded document whose boxes are as wide as their texts in the canvas's font."""
+    scopes = document.unfolded.scopes
     return NestedLayout(scopes, box_widths(scopes, _lettering()))
 
 

@@ -105,7 +105,7 @@ class Operator(QObject):
         provenance = Provenance.from_json(json.loads(provenance_path(run.target).read_text("utf-8")))
         label = _PAST.get(provenance.operation, run.label)
         parent = run.version
-        return Version(document, lay_out(document.scopes), label, parent.family, run.target, parent, provenance)
+        return Version(document, lay_out(document), label, parent.family, run.target, parent, provenance)
 
     def _show(self, run: Run, version: Version) -> None:
         version.summary = summary_line(run.version, version, run.result)

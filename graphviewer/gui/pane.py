@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
 
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.canvas.view import GraphCanvas
 from graphviewer.gui.describe import describe_briefly, output_shapes
 from graphviewer.gui.loading import open_items
 from graphviewer.gui.session import Selection, Session
+from graphviewer.layout.opening import network_scope
+from graphviewer.model.bodies import Unfolded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +66,7 @@ class Pane(QObject):
 
     def _connect_canvas(self) -> None:
         canvas = self.canvas
-        canvas.item_clicked.connect(lambda item, _modifiers: self._select(item))
+        canvas.item_clicked.connect(self._click)
         canvas.item_activated.connect(self._activate)
         canvas.background_clicked.connect(lambda: self._session.select(None))
         canvas.context_menu.connect(self._menu)
@@ -108,10 +110,18 @@ class Pane(QObject):
         if self._fit_next:
             self._fit_next = False
             self.canvas.fit()
+            self._show_network()
         if self._pending is not None:
             pending, self._pending = self._pending, None
             self.reveal(pending)
         self.drawn.emit()
+
+    def _show_network(self) -> None:
+        """Begin with the call that holds the network where not all can be read at once: variables come before it."""
+        item = network_scope(self.subject.document)
+        rect = self.canvas.item_rect(item) if item is not None else None
+        if rect is not None and not self.canvas.view_rect().contains(rect):
+            self.canvas.ensure_visible(item, animate=False)
 
     def repaint_scene(self) -> None:
         """Take over selection, endpoints and overlay without laying out anew."""
@@ -135,13 +145,16 @@ class Pane(QObject):
         )
 
     def _shape_of(self, node: int) -> str:
-        shapes = output_shapes(self.subject.document.node(node)) if self.subject is not None else []
+        document = self.subject.document
+        if isinstance(document, Unfolded) and node in document.calls:
+            return ""  # what leads from it are its arguments
+        shapes = output_shapes(document.node(node))
         return shapes[0] if shapes and shapes[0] != "[]" else ""  # a scalar's shape says nothing on an edge
 
     def _selected_items(self) -> frozenset[int]:
-        selection = self._session.selection
-        item = selection.item(self.subject.document.scopes) if selection and self.subject else None
-        return frozenset() if item is None else frozenset([item])
+        chosen = [one for one in (self._session.selection, self._session.second) if one and self.subject]
+        items = [one.item(self.subject.document.scopes) for one in chosen]
+        return frozenset(item for item in items if item is not None)
 
     def _endpoints(self) -> Endpoints:
         family = self._session.family
@@ -164,6 +177,12 @@ class Pane(QObject):
     def _select(self, item: int) -> None:
         if self.subject is not None:
             self._session.select(Selection.of(self.subject.document.scopes, item))
+
+    def _click(self, item: int, modifiers: Qt.KeyboardModifier) -> None:
+        if modifiers & Qt.KeyboardModifier.ShiftModifier and self.subject is not None:
+            self._session.select_second(Selection.of(self.subject.document.scopes, item))
+        else:
+            self._select(item)
 
     def _activate(self, item: int) -> None:
         scopes = self.subject.document.scopes

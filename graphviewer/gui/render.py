@@ -22,7 +22,9 @@ from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.paint import paint
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.theme import load_theme
-from graphviewer.layout.nested import NestedLayout, initial_open
+from graphviewer.layout.nested import NestedLayout
+from graphviewer.layout.opening import first_open
+from graphviewer.model.bodies import extended
 from graphviewer.model.document import Document
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.scopes import Scopes
@@ -78,16 +80,15 @@ def scene_of(
         inputs: names of nodes with an input's flag.
     """
     ensure_application()
-    scopes, index = document.scopes, document.graph.index
+    scopes, index = document.unfolded.scopes, document.graph.index
     layout = NestedLayout(scopes, box_widths(scopes, Look(load_theme("light")).lettering))
     flags = Endpoints(*(tuple(index[name] for name in names if name in index) for names in (outputs, inputs)))
-    drawing = layout.draw(_open_items(scopes, expand))
+    drawing = layout.draw(first_open(document) if expand is None else _open_items(scopes, expand))
+    overlay = None if overlay is None else extended(overlay, document.unfolded)
     return Scene(drawing, scopes, overlay=overlay, endpoints=flags, functions=frozenset(document.functions))
 
 
-def _open_items(scopes: Scopes, expand: Collection[str] | Literal["all"] | None) -> frozenset[int]:
-    if expand is None:
-        return initial_open(scopes)
+def _open_items(scopes: Scopes, expand: Collection[str] | Literal["all"]) -> frozenset[int]:
     if expand == "all":
         return frozenset(item for item in range(1, len(scopes)) if scopes.is_scope[item])
     found = {scopes.by_path[path] for path in expand if path in scopes.by_path}

@@ -61,6 +61,7 @@ class Session(QObject):
         self.tabs: list[Tab] = []
         self.current: Tab | None = None
         self.selection: Selection | None = None
+        self.second: Selection | None = None
         self.overlay_kind = "roles"
         self.hidden: dict[str, set[str]] = {"roles": set(), "diff": set()}
         self._back: list[Selection] = []
@@ -127,14 +128,27 @@ class Session(QObject):
 
     def select(self, selection: Selection | None, *, reveal: bool = False) -> None:
         """Select a node or scope everywhere; ``reveal`` also opens the scopes around it and moves the view."""
-        if selection != self.selection:
-            if self.selection is not None:
+        if selection != self.selection or self.second is not None:
+            if self.selection is not None and selection != self.selection:
                 self._back.append(self.selection)
                 self._forward.clear()
-            self.selection = selection
+            self.selection, self.second = selection, None
             self.selection_changed.emit()
         if reveal and selection is not None:
             self.reveal_requested.emit(selection)
+
+    def select_second(self, selection: Selection) -> None:
+        """Pick a second node or scope beside the selected one, or no longer."""
+        if self.selection in (None, selection):
+            self.select(selection)
+        else:
+            self.second = None if selection == self.second else selection
+            self.selection_changed.emit()
+
+    @property
+    def previous(self) -> Selection | None:
+        """What was selected before."""
+        return self._back[-1] if self._back else None
 
     @property
     def can_go_back(self) -> bool:
@@ -158,7 +172,7 @@ class Session(QObject):
         if source:
             if self.selection is not None:
                 target.append(self.selection)
-            self.selection = source.pop()
+            self.selection, self.second = source.pop(), None
             self.selection_changed.emit()
             self.reveal_requested.emit(self.selection)
 
@@ -202,9 +216,9 @@ class Session(QObject):
         if version is None:
             return
         prefix = f"{path}/" if path else ""
-        known = set(version.document.scopes.by_path)
+        known = set(version.document.unfolded.scopes.by_path)
         if isinstance(self.current, Comparison):
-            known |= set(self.current.before.document.scopes.by_path)
+            known |= set(self.current.before.document.unfolded.scopes.by_path)
         inside = {other for other in known if other and (other == path or other.startswith(prefix))}
         self.expand(inside, Selection(path, is_scope=True) if path else None)
 
@@ -232,15 +246,22 @@ class Session(QObject):
         chosen = getattr(family, kind)
         if endpoint in chosen:
             self.set_endpoints(kind, [other for other in chosen if other != endpoint])
-        elif kind == "outputs" and (reason := self._refusal(endpoint)):
-            self.failed.emit(GraphViewerError(f"'{endpoint}' cannot be an output: {reason}", "Pick another node."))
+        elif reason := self._refusal(kind, endpoint):
+            text = f"'{endpoint}' cannot be an {kind.removesuffix('s')}: {reason}"
+            self.failed.emit(GraphViewerError(text, "Pick another node."))
         else:
             self.set_endpoints(kind, [*chosen, endpoint])
 
-    def _refusal(self, endpoint: Endpoint) -> str | None:
+    def _refusal(self, kind: str, endpoint: Endpoint) -> str | None:
+        """Why a node can not be an output or input, as the end of a sentence."""
         from graphviewer.analysis.endpoints import refuse_output
 
-        return refuse_output(self.version.document, endpoint) if self.version else None
+        if self.version is None:
+            return None
+        document = self.version.document
+        if endpoint.node not in document.graph.index and endpoint.node in document.unfolded.graph.index:
+            return "it is inside a function; choose the call around it"
+        return refuse_output(document, endpoint) if kind == "outputs" else None
 
     def type_endpoints(self, kind: str, text: str) -> None:
         """Add endpoints typed or pasted in any usual spelling.
@@ -253,7 +274,7 @@ class Session(QObject):
             return
         lines = [part for line in text.splitlines() for part in [line.strip()] if part]
         found = resolve_all(lines, version.document.graph.index)
-        refused = [(one, reason) for one in found if kind == "outputs" and (reason := self._refusal(one))]
+        refused = [(one, reason) for one in found if kind == "outputs" and (reason := self._refusal(kind, one))]
         if refused:
             raise UnknownNameError(f"'{refused[0][0]}' cannot be an output: {refused[0][1]}", "Pick another node.")
         self.set_endpoints(kind, [*getattr(family, kind), *found])

@@ -28,8 +28,15 @@ from graphviewer.gui.versions import Comparison, Tab, Version
 from graphviewer.gui.welcome import Welcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
     from graphviewer.gui.pane import Pane, Subject
     from graphviewer.gui.theme import Theme
+    from graphviewer.layout.nested import NestedLayout
+    from graphviewer.model.document import Document
+    from graphviewer.model.overlay import Overlay
 
 
 class Stage(QWidget):
@@ -51,6 +58,7 @@ class Stage(QWidget):
         self.titles = (QLabel(objectName="paneTitle"), QLabel(objectName="paneTitle"))
         self.legend = Legend(session, theme)
         self.welcome = Welcome()
+        self.tools = QVBoxLayout()  # for lines of what is under way: a trace, a part that is shown
         self.pages = QStackedWidget()
         self._rects: dict[int, QRectF] = {}
         self._shown: Tab | None = None
@@ -79,6 +87,7 @@ class Stage(QWidget):
         column.addWidget(self.tabs)
         column.addLayout(line)
         column.addWidget(self.splitter, 1)
+        column.addLayout(self.tools)
         column.addWidget(self.legend)
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(graph)
@@ -217,6 +226,11 @@ class Stage(QWidget):
         """The panes that show something, left first."""
         return [pane for pane in self.all_panes() if pane.subject is not None]
 
+    def show_anew(self) -> None:
+        """Show the current tab as if for the first time: another part of its graph is to be seen."""
+        self._rects.pop(id(self._shown), None)
+        self._fill_panes()
+
     def fit(self) -> None:
         """Bring the whole drawing into view."""
         for pane in self.panes()[:1]:
@@ -279,23 +293,50 @@ def _crumb_link(path: str, text: str) -> str:
 
 def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
     """What the left and the right pane show for a tab."""
-    from graphviewer.gui.pane import Subject
-
     if tab is None:
         return None, None
     if isinstance(tab, Version):
-        return Subject(tab.document, tab.layout, tab.overlay), None
+        return (_isolated_subject(tab) if tab.isolated else _subject(tab.document, tab.layout, tab.overlay)), None
     if tab.is_merged_shown:
-        merged = tab.merged
-        overlay = {"diff": merged.overlay}
-        return Subject(merged.document, tab.merged_layout, overlay.get, merged.edge_status), None
+        return _subject(tab.merged.document, tab.merged_layout, tab.overlay, tab.merged.edge_status), None
     before, after, diff = tab.before, tab.after, tab.diff
     overlays = {"before": diff.overlay_before(), "after": diff.overlay_after()}
     return (
-        Subject(
+        _subject(
             before.document, before.layout, lambda kind: overlays["before"] if kind == "diff" else before.overlay(kind)
         ),
-        Subject(
+        _subject(
             after.document, after.layout, lambda kind: overlays["after"] if kind == "diff" else after.overlay(kind)
         ),
     )
+
+
+def _isolated_subject(version: Version) -> Subject:
+    from graphviewer.model.bodies import extended
+
+    isolated, whole = version.isolated, version.document.unfolded
+
+    def cut(kind: str) -> Overlay | None:
+        found = version.overlay(kind)
+        return None if found is None else isolated.cut(extended(found, whole))
+
+    return _subject(isolated.part, isolated.layout, cut)
+
+
+def _subject(
+    document: Document,
+    layout: NestedLayout,
+    overlay: Callable[[str], Overlay | None],
+    edge_status: np.ndarray | None = None,
+) -> Subject:
+    """A graph with its functions opened, and what is laid over the graph taken inside them."""
+    from graphviewer.gui.pane import Subject
+    from graphviewer.model.bodies import extended
+
+    shown = document.unfolded
+
+    def inside_too(kind: str) -> Overlay | None:
+        found = overlay(kind)
+        return None if found is None else extended(found, shown)
+
+    return Subject(shown, layout, inside_too, edge_status)

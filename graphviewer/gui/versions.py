@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from graphviewer.analysis.merge import Merged
     from graphviewer.analysis.stats import Statistics
     from graphviewer.layout.nested import NestedLayout
+    from graphviewer.model.part import Part
 
 
 @dataclass(eq=False)
@@ -40,6 +42,30 @@ class Family:
 
 
 @dataclass(eq=False)
+class Isolated:
+    """Some nodes of a version as a drawing of their own.
+
+    Attributes:
+        title: which nodes, in words.
+        expanded: the scopes that were open before.
+    """
+
+    part: Part
+    layout: NestedLayout
+    title: str
+    expanded: frozenset[str]
+    _cut: WeakKeyDictionary[Overlay, Overlay] = field(default_factory=WeakKeyDictionary)
+
+    def cut(self, overlay: Overlay | None) -> Overlay | None:
+        """The part of an overlay of the whole graph that is about these nodes, the same object each time."""
+        if overlay is None:
+            return None
+        if overlay not in self._cut:
+            self._cut[overlay] = self.part.cut(overlay)
+        return self._cut[overlay]
+
+
+@dataclass(eq=False)
 class Version:
     """One graph of a family.
 
@@ -49,6 +75,8 @@ class Version:
         roles: the overlay for the chosen outputs, when there are any.
         summary: one calm line about how it was made.
         problems: faults of the graph, the first thousands of ``problem_count``; None until it was checked.
+        lenses: overlays of the moment, by kind: ``search``, ``trace``.
+        isolated: the part that is shown in place of the whole.
     """
 
     document: Document
@@ -62,6 +90,8 @@ class Version:
     summary: str = ""
     problems: Sequence[Problem] | None = None
     problem_count: int = 0
+    lenses: dict[str, Overlay] = field(default_factory=dict)
+    isolated: Isolated | None = None
 
     @property
     def title(self) -> str:
@@ -70,7 +100,7 @@ class Version:
 
     def overlay(self, kind: str) -> Overlay | None:
         """The overlay of a kind, where this version has one."""
-        return self.roles if kind == "roles" else None
+        return self.roles if kind == "roles" else self.lenses.get(kind)
 
 
 @dataclass(eq=False)
@@ -84,11 +114,18 @@ class Comparison:
     merged_layout: NestedLayout
     totals: tuple[Statistics, Statistics]
     is_merged_shown: bool = False
+    lenses: dict[str, Overlay] = field(default_factory=dict)
 
     @property
     def family(self) -> Family:
         """The family whose endpoints and open scopes the views show."""
         return self.before.family
+
+    def overlay(self, kind: str) -> Overlay | None:
+        """The overlay of a kind for the merged graph, or else for the one after."""
+        if not self.is_merged_shown:
+            return self.after.overlay(kind)
+        return self.merged.overlay if kind == "diff" else self.lenses.get(kind)
 
     @property
     def title(self) -> str:

@@ -314,7 +314,7 @@ class Window(QMainWindow):
             if spec.enabled(self)
         ]
         version = self.session.version
-        names = version.document.graph.names if version else ()
+        names = version.document.unfolded.graph.names if version else ()
         nodes = [Entry(name, "", lambda name=name: self.session.select(Selection(name), reveal=True)) for name in names]
         palette = Palette(actions, nodes, self)
         palette.move(self.mapToGlobal(self.rect().center()) - palette.rect().center())

@@ -196,29 +196,35 @@ def _turned(placement: Placement) -> Placement:
     )
 
 
-def initial_open(scopes: Scopes, at_least: int = 20) -> frozenset[int]:
+def initial_open(
+    scopes: Scopes, at_least: int = 20, *, within: int = ROOT, closed: Collection[int] = ()
+) -> frozenset[int]:
     """Scopes to open for the first picture: the largest, then the next, until enough boxes show or all is open.
 
     A scope with so many children that the picture could not be read stays closed as long as there is another one.
     If only such scopes are left, the largest is opened all the same: Keras puts a whole network into one scope.
 
     Args:
+        scopes: the tree.
         at_least: how many boxes to show, frames of open scopes not counted.
+        within: the scope to look at; it is opened itself.
+        closed: scopes that stay closed.
     """
     counts = np.bincount(scopes.parent[1:], minlength=len(scopes)).tolist()
-    opened = {ROOT}
-    shown = counts[ROOT]
-    closed: list[tuple[int, int]] = []
+    opened = {within}
+    shown = counts[within]
+    waiting: list[tuple[int, int]] = []
     crowded: list[tuple[int, int]] = []
-    item = ROOT
+    item = within
     while True:
         children = scopes.children(item)
         for child in children[scopes.is_scope[children]].tolist():
-            heappush(closed, (-int(scopes.size[child]), child))
-        while closed and shown + counts[closed[0][1]] > READABLE:
-            heappush(crowded, heappop(closed))
-        if shown >= at_least or not (closed or crowded):
+            if child not in closed:
+                heappush(waiting, (-int(scopes.size[child]), child))
+        while waiting and shown + counts[waiting[0][1]] > READABLE:
+            heappush(crowded, heappop(waiting))
+        if shown >= at_least or not (waiting or crowded):
             return frozenset(opened)
-        item = heappop(closed or crowded)[1]
+        item = heappop(waiting or crowded)[1]
         opened.add(item)
         shown += counts[item] - 1

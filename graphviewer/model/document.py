@@ -15,6 +15,9 @@ from graphviewer.model.graph import Graph
 from graphviewer.model.problem import Problem
 from graphviewer.model.scopes import Scopes, build_scopes
 
+DRAWN = "drawn"
+"""Key of ``Document.extra``: makes a GraphDef to draw in place of a graph that is not there."""
+
 
 class Payload(NamedTuple):
     """Bytes of a large constant that stay in the file until someone asks: ``tensor_content`` of ``value``."""
@@ -84,6 +87,18 @@ class Document:
     def scopes(self) -> Scopes:
         """The scope tree of the graph."""
         return build_scopes(self.graph)
+
+    @cached_property
+    def unfolded(self) -> Document:
+        """The document to look at: called functions with their nodes inside the calls; itself where none is called.
+
+        Of a document without nodes that can be drawn all the same (a checkpoint), what ``extra["drawn"]()`` gives.
+        """
+        from graphviewer.model.bodies import unfold
+
+        if DRAWN in self.extra:
+            return replace(self, graph_def=self.extra[DRAWN](), extra={})
+        return unfold(self)
 
     @cached_property
     def functions(self) -> dict[str, Any]:

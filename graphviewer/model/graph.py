@@ -149,6 +149,31 @@ class Graph:
         """bool [n]: ``seeds`` and all that depends on them; ``stop`` nodes are kept but not looked behind."""
         return self._reach(seeds, stop, "out", control)
 
+    def distances(self, seeds: Iterable[int], *, against: bool = False, control: bool = True, limit: int = -1) -> Ints:
+        """int32 [n]: edges on the shortest way from ``seeds`` to each node, -1 where there is none.
+
+        Args:
+            seeds: nodes at distance 0.
+            against: walk from a node to what it reads; else to what reads it.
+            control: also walk along control edges.
+            limit: look no farther than this; -1 for everywhere.
+        """
+        start, other = self._adjacency("in" if against else "out", control)
+        found = [-1] * len(self)
+        frontier, far = list(dict.fromkeys(int(seed) for seed in seeds)), 0
+        for seed in frontier:
+            found[seed] = 0
+        while frontier and far != limit:
+            far += 1
+            following = []
+            for node in frontier:
+                for near in other[start[node] : start[node + 1]]:
+                    if found[near] < 0:
+                        found[near] = far
+                        following.append(near)
+            frontier = following
+        return np.array(found, np.int32)
+
     @cached_property
     def digraph(self) -> nx.DiGraph:
         """The networkx model: node numbers with name, op, device; one edge per pair with its ``ports``.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from graphviewer import protos
@@ -45,7 +46,7 @@ class Draft:
         self._own: set[str] = set()
         self._without_payload: set[str] = set()
         self._taken = set(self.nodes)
-        self._new_readers: dict[str, dict[str, None]] = {}
+        self._readers: dict[str, dict[str, None]] = {}
 
     def is_original(self, name: str) -> bool:
         """The node was in the document before, under this name."""
@@ -58,34 +59,41 @@ class Draft:
 
     def readers(self, name: str) -> list[str]:
         """Nodes that read a node or wait for it."""
-        return [reader for reader in self._noted_readers(name) if self._reads(reader, name)]
+        return list(self._readers_of(name))
 
-    def _noted_readers(self, name: str) -> dict[str, None]:
-        """Nodes that read a node once, and may do so still."""
-        graph = self.document.graph
-        number = graph.index.get(name, -1)
-        found = dict.fromkeys(graph.names[reader] for reader in graph.consumers(number, control=True)) if number >= 0 else {}
-        return found | self._new_readers.get(name, {})
+    def _readers_of(self, name: str) -> dict[str, None]:
+        """The readers, kept up to date from the first look on."""
+        if name not in self._readers:
+            graph = self.document.graph
+            number = graph.index.get(name, -1)
+            edges = graph.out_edges[self._start[number] : self._start[number + 1]] if number >= 0 else ()
+            names = (graph.names[reader] for reader in graph.dst[edges].tolist()) if len(edges) else ()
+            self._readers[name] = dict.fromkeys(names)
+        return self._readers[name]
 
-    def _reads(self, reader: str, name: str) -> bool:
-        node = self.nodes.get(reader)
-        return node is not None and any(parse_input(text)[0] == name for text in node.input)
+    @cached_property
+    def _start(self) -> list[int]:
+        return self.document.graph.out_start.tolist()
+
+    def _rewire(self, reader: str, before: Iterable[str], after: Iterable[str]) -> None:
+        """Note that a node reads other inputs now."""
+        old, new = ({parse_input(text)[0] for text in texts} for texts in (before, after))
+        for source in old - new:
+            self._readers_of(source).pop(reader, None)
+        for source in new - old:
+            self._readers_of(source)[reader] = None
 
     def consumers(self, tensor: Tensor) -> list[tuple[str, int]]:
         """(node, input number) of what reads a tensor."""
         return [
             (reader, slot)
-            for reader in self._noted_readers(tensor[0])
-            if reader in self.nodes
+            for reader in self._readers_of(tensor[0])
             for slot, text in enumerate(self.nodes[reader].input)
             if parse_input(text) == tensor
         ]
 
     def edit(self, name: str) -> Any:
-        """The copy of a node that may be changed, without the shapes inferred for it before.
-
-        Whoever changes its inputs by hand calls ``touch`` afterwards.
-        """
+        """The copy of a node that may be changed, all but its name and inputs."""
         if name not in self._own:
             copy = protos.NodeDef()
             copy.CopyFrom(self.nodes[name])
@@ -100,25 +108,21 @@ class Draft:
         self.report(name, rule, reason)
         return node
 
-    def touch(self, name: str) -> None:
-        """Note the inputs that a node has now."""
-        for text in self.nodes[name].input:
-            self._new_readers.setdefault(parse_input(text)[0], {})[name] = None
-
     def set_inputs(self, name: str, inputs: Iterable[str]) -> None:
         """Give a node other inputs; control inputs go last, doubles of them away."""
         texts = list(inputs)
         data = [text for text in texts if not text.startswith("^")]
         control = dict.fromkeys(text for text in texts if text.startswith("^"))
-        self.edit(name).input[:] = [*data, *control]
-        self.touch(name)
+        node = self.edit(name)
+        self._rewire(name, node.input, texts)
+        node.input[:] = [*data, *control]
 
     def replace(self, node: Any, rule: str, reason: str) -> None:
         """Put a new node in the place of the one of its name."""
+        self._rewire(node.name, self.nodes[node.name].input, node.input)
         self.nodes[node.name] = node
         self._own.add(node.name)
         self._without_payload.add(node.name)
-        self.touch(node.name)
         self.report(node.name, rule, reason)
 
     def add(self, node: Any, reason: str, rule: str = "added") -> str:
@@ -126,36 +130,55 @@ class Draft:
         node.name = unique(node.name, self._taken)
         self.nodes[node.name] = node
         self._own.add(node.name)
-        self.touch(node.name)
+        self._rewire(node.name, (), node.input)
         self.origins[node.name] = Origin(None, rule, reason)
         return str(node.name)
 
     def remove(self, name: str, rule: str, reason: str) -> None:
         """Take a node out; whoever reads it must be taken out, or read something else, too."""
-        del self.nodes[name]
+        self._rewire(name, self.nodes.pop(name).input, ())
         self.origins.pop(name, None)
         if self.is_original(name):
             self.removals[name] = Removal(rule, reason)
 
-    def redirect(self, tensor: Tensor, text: str, *, only: Collection[str] | None = None) -> None:
-        """Let what reads a tensor read ``text``.
+    def redirect(self, tensors: Mapping[Tensor, str], *, only: Collection[str] | None = None) -> None:
+        """Let what reads some tensors read something else.
 
         Args:
-            tensor: with CONTROL_PORT, what waits for the node waits for ``text`` (``^name``), or, for an empty text,
-                for nothing.
+            tensors: what is read now -> the input to read instead. For a CONTROL_PORT, what waits for the node waits
+                for that (``^name``), or, for an empty text, for nothing.
             only: nodes to change; by default all.
         """
-        for reader in {reader: None for reader, _ in self.consumers(tensor)}:
+        readers = dict.fromkeys(reader for name, _ in tensors for reader in self._readers_of(name))
+        for reader in readers:
             if only is None or reader in only:
-                texts = [text if parse_input(one) == tensor else one for one in self.nodes[reader].input]
-                self.set_inputs(reader, [one for one in texts if one])
+                texts = list(self.nodes[reader].input)
+                changed = [tensors.get(parse_input(text), text) for text in texts]
+                if changed != texts:
+                    self.set_inputs(reader, [text for text in changed if text])
 
-    def splice(self, name: str, text: str, reason: str) -> None:
-        """Take a node out and let what reads its first output read ``text``."""
-        self.redirect((name, 0), text)
-        self.redirect((name, CONTROL_PORT), f"^{parse_input(text)[0]}")
-        self.remove(name, "spliced", reason)
-        self.rewrites.append(Rewrite(name, "spliced", reason))
+    def splice(self, targets: Mapping[str, str], reason: Callable[[str], str]) -> None:
+        """Take nodes out and let what reads their first output read other tensors.
+
+        Args:
+            targets: node -> input to read instead, which may be another of these nodes.
+            reason: why, by node.
+        """
+        final = {name: self._end_of(name, targets) for name in targets}
+        tensors: dict[Tensor, str] = {(name, 0): text for name, text in final.items()}
+        tensors |= {(name, CONTROL_PORT): f"^{parse_input(text)[0]}" for name, text in final.items()}
+        self.redirect(tensors)
+        for name in targets:
+            self.remove(name, "spliced", reason(name))
+            self.rewrites.append(Rewrite(name, "spliced", reason(name)))
+
+    @staticmethod
+    def _end_of(name: str, targets: Mapping[str, str]) -> str:
+        seen, text = {name}, targets[name]
+        while (source := parse_input(text)[0]) in targets and source not in seen:
+            seen.add(source)
+            text = targets[source]
+        return text
 
     def report(self, name: str, rule: str, reason: str) -> None:
         """Tell what a node became, and why."""

@@ -90,13 +90,15 @@ def _values(draft: Draft, known: Known) -> list[str]:
 
 def _passes(draft: Draft, keep: Collection[str]) -> list[str]:
     """Splice identities of constants, whatever their size; returns the constants."""
+    targets: dict[str, str] = {}
     lost = []
     for name in [name for name, node in draft.nodes.items() if node.op in _PASSES]:
         inputs = draft.nodes[name].input
         if name in keep or len(inputs) != 1 or not draft.readers(name):
             continue
         source = parse_input(inputs[0])[0]
-        if source in draft.nodes and draft.nodes[source].op == "Const":
-            draft.splice(name, inputs[0], f"passes the constant '{source}' on; what read it reads the constant now")
+        if source in targets or (source in draft.nodes and draft.nodes[source].op == "Const"):
+            targets[name] = inputs[0]
             lost.append(source)
+    draft.splice(targets, lambda name: f"passes '{targets[name]}' on, a constant; what read it reads the constant now")
     return lost

@@ -14,6 +14,7 @@ from graphviewer.errors import GraphViewerError
 
 _UNREGISTERED = re.compile(r"Op type not registered '([^']+)'")
 _PLACES = re.compile(r"\{\{(?:function_)?node [^{}]*\}\}|\[\[[^\[\]]*\]\]")
+_NO_NEWS = ("Graph execution error:", "Detected at node", "Node:", "Original stack trace")
 _LONGEST = 300
 
 
@@ -77,8 +78,7 @@ def explain(error: Exception) -> str:
     if known:
         return not_registered(known[1])
     lines = [line.strip() for line in _PLACES.sub("", text).splitlines()]
-    first = next((line for line in lines if line and not line.startswith("Detected at")), type(error).__name__)
-    first = first.removeprefix("Graph execution error:").strip()
+    first = next((line for line in lines if line and not line.startswith(_NO_NEWS)), type(error).__name__)
     return (first[:_LONGEST] + "…" if len(first) > _LONGEST else first).rstrip(" .")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from graphviewer.runtime.images import read_image
 Array = NDArray[Any]
 
 _UNKNOWN_SIZE = 2
+_LARGEST_BATCH = 256
 _IMAGE_SIZE = 64  # of images of any size: convolutions without padding need more than 2
 _CHANNELS = (1, 3, 4)
 _MOST_ELEMENTS = 1 << 28
@@ -82,39 +83,52 @@ def narrowed(shape: Sequence[int] | None, other: Sequence[int] | None) -> list[i
     return [known if size < 0 else size for size, known in zip(shape, other, strict=True)]
 
 
-def make(want: Wanted, seed: int = 0) -> Array:
+def batch_size(shapes: Iterable[Sequence[int] | None]) -> int:
+    """What an unknown first size becomes: the one known first size of tensors fed together, where they agree."""
+    known = {shape[0] for shape in shapes if shape and shape[0] >= 0}
+    size = known.pop() if len(known) == 1 else _UNKNOWN_SIZE
+    return size if size <= _LARGEST_BATCH else _UNKNOWN_SIZE
+
+
+def make(want: Wanted, seed: int = 0, batch: int = _UNKNOWN_SIZE) -> Array:
     """A value of the wanted dtype and shape: normal floats, integers of 0 and 1, bytes of all values, strings ``a``.
 
-    Switches and probabilities told by name get what they have in inference: ``is_training`` False, ``keep_prob`` 1,
-    ``dropout_rate`` 0.
+    Switches and probabilities told by name get what they have in inference, and are scalars if nothing else is known:
+    ``is_training`` False, ``keep_prob`` 1, ``dropout_rate`` 0. Serialized examples are empty ones.
+
+    Args:
+        want: the tensor; the first of its sizes becomes ``batch`` where it is unknown, others 2, those of images 64.
+        seed: another one gives other values.
+        batch: see ``batch_size``.
 
     Raises:
         FeedError: unknown rank, too many elements, or a dtype that no value can be made for.
     """
-    shape = _sizes(want)
     if not want.dtype or want.dtype in (DataType.RESOURCE, DataType.VARIANT):
         raise FeedError(f"No value can be made for {want}.", "Feed a tensor that is computed from it.")
     dtype = numpy_dtype(want.dtype)
     usual = _usual(want.name, dtype)
+    if want.shape is None and usual is not None:
+        want = want._replace(shape=[batch] if dtype.hasobject else [])
+    shape = _sizes(want, batch)
     if usual is not None:
         return np.full(shape, usual, dtype)
     random = np.random.default_rng([seed, zlib.crc32(want.name.encode("utf-8", "surrogatepass"))])
     if dtype.hasobject:
         return np.full(shape, b"a", dtype)
-    if dtype == np.uint8:
+    if want.dtype == DataType.UINT8:
         return random.integers(0, 256, shape).astype(dtype)
-    if dtype.kind in "biu" or want.dtype in _QUANTISED:
+    if dtype.kind in "biu":
         return random.integers(0, 2, shape).astype(dtype)
     values = random.standard_normal(shape)
     return (values + 1j * random.standard_normal(shape)).astype(dtype) if dtype.kind == "c" else values.astype(dtype)
 
 
-_QUANTISED = (DataType.QINT8, DataType.QUINT8, DataType.QINT16, DataType.QUINT16, DataType.QINT32)
-
-
-def _usual(name: str, dtype: np.dtype[Any]) -> float | None:
-    """The value in inference of what a name tells is a switch or a probability."""
+def _usual(name: str, dtype: np.dtype[Any]) -> float | bytes | None:
+    """The value in inference of what a name tells is a switch, a probability, or a serialized example."""
     last = name.rpartition("/")[2].partition(":")[0].lower()
+    if dtype.hasobject:
+        return b"" if "example" in last else None  # the bytes of a message without fields
     if dtype == np.bool_:
         return 0.0 if "train" in last or "phase" in last else None
     if dtype.kind != "f":
@@ -124,11 +138,12 @@ def _usual(name: str, dtype: np.dtype[Any]) -> float | None:
     return 0.0 if "drop" in last else None
 
 
-def _sizes(want: Wanted) -> list[int]:
+def _sizes(want: Wanted, batch: int) -> list[int]:
     if want.shape is None:
         raise FeedError(f"The shape of '{want.name}' is not known.", f"Give values: --feed {want.name}=FILE.npy.")
     image = len(want.shape) == 4 and want.shape[-1] in _CHANNELS
     fill = [_IMAGE_SIZE if image and axis in (1, 2) else _UNKNOWN_SIZE for axis in range(len(want.shape))]
+    fill[:1] = [batch] if fill else []
     shape = [known if size < 0 else size for size, known in zip(want.shape, fill, strict=True)]
     if math.prod(shape) > _MOST_ELEMENTS:
         raise FeedError(f"{want} is too large to make up.", f"Give values: --feed {want.name}=FILE.npy.")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
 
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
+from graphviewer import protos
+from graphviewer.analysis.ops import is_assign
 from graphviewer.errors import GraphViewerError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
@@ -29,6 +32,7 @@ from graphviewer.runtime.restore import Restorer, saver_part
 
 Values = Mapping[Endpoint, NDArray[Any]]
 
+_ASSETS = "saved_model_assets"
 _HINT = "If made-up values do not suit it, feed real ones with --feed NAME=FILE."
 _MINUTES = 5
 """A run may take so long; a loop that never ends must not hold the worker for ever."""
@@ -37,7 +41,8 @@ _MINUTES = 5
 def prepare(
     document: Document, outputs: Sequence[Endpoint], fed: Collection[Endpoint], assets: Collection[Endpoint] = ()
 ) -> Part:
-    """The part that computes ``outputs``, with what fills the lookup tables among it.
+    """The part that computes ``outputs``, with what must run once before: what fills lookup tables, and what tells
+    variables the paths of files.
 
     Args:
         document: the graph.
@@ -46,14 +51,17 @@ def prepare(
         assets: tensors that hold paths of files, given too if what fills the tables reads them.
 
     Returns:
-        A part whose ``ends`` are the outputs, then the nodes that fill tables.
+        A part whose ``ends`` are the outputs, then the nodes that run once, in that order.
     """
     part = trace(document, outputs, fed)
     fillers = table_initializers(document, tables(document, part.numbers))
     if not fillers:
         return part
-    names = [Endpoint(document.graph.names[number]) for number in fillers]
-    known = [asset for asset in assets if asset.node in document.graph.index]
+    graph = document.graph
+    known = [asset for asset in assets if asset.node in graph.index]
+    writers = [consumer for asset in known for consumer in graph.consumers(graph.index[asset.node])]
+    first = [number for number in writers if is_assign(graph.ops[number])]
+    names = [Endpoint(graph.names[number]) for number in dict.fromkeys([*first, *fillers])]
     return trace(document, [*outputs, *names], [*fed, *known])
 
 
@@ -64,8 +72,19 @@ def asset_paths(document: Document) -> dict[Endpoint, bytes]:
     folder = document.path / "assets"
     return {
         Endpoint(*parse_input(asset.tensor_info.name)): str(folder / Path(asset.filename).name).encode()
-        for asset in document.meta.asset_file_def
+        for asset in (*document.meta.asset_file_def, *_listed_assets(document.meta))
     }
+
+
+def _listed_assets(meta: Any) -> Iterator[Any]:
+    """AssetFileDefs where TF1 keeps them: as messages of any kind in a collection."""
+    kind = type(protos.MetaGraphDef().asset_file_def.add())
+    listed = meta.collection_def[_ASSETS].any_list.value if _ASSETS in meta.collection_def else ()
+    for packed in listed:
+        try:
+            yield kind.FromString(packed.value)
+        except DecodeError:
+            continue
 
 
 class Network:

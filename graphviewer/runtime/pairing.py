@@ -14,7 +14,7 @@ from graphviewer.analysis.touches import Touch
 from graphviewer.errors import OperationError, UnknownNameError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, nearest, resolve
-from graphviewer.runtime.feeds import Wanted, fit, make, narrowed, read, wanted
+from graphviewer.runtime.feeds import Wanted, batch_size, fit, make, narrowed, read, wanted
 from graphviewer.runtime.network import asset_paths, prepare
 from graphviewer.runtime.outputs import fetchable
 from graphviewer.runtime.part import Part, ports_read, trace
@@ -82,7 +82,9 @@ def alone(document: Document, outputs: Sequence[str], given: Given, *, checkpoin
     ends, own, assets = fetchable(document, outputs), _named(document, given), asset_paths(document)
     _require_known(given, [own], document)
     side = Side("the graph", prepare(document, ends, own, assets), ends, assets, checkpoint or document.checkpoint)
-    _feed_rest(side, own, given, seed)
+    wants = {endpoint: wanted(document, endpoint) for endpoint in side.missing()}
+    for endpoint, value in _values(wants, own, given, seed).items():
+        side.give(endpoint, value, made=endpoint not in own)
     return side
 
 
@@ -114,34 +116,43 @@ def pair(
     assets = {**asset_paths(before), **asset_paths(after)}
     part = prepare(after, ends[1], own[1], assets)
     twins = _counterparts(trace(before, ends[0], own[0]), part, assets)
+    # Once more with these cut: what is read only behind them no longer counts for the others.
+    plain = [twin for endpoint, twin in twins.items() if twin == endpoint]
+    twins = _counterparts(trace(before, ends[0], [*own[0], *plain]), part, assets)
     whole = prepare(before, ends[0], [*own[0], *twins.values()], assets)
     first = Side("the original", whole, ends[0], assets, checkpoint or before.checkpoint)
     second = Side("the result", part, ends[1], assets, checkpoint or after.checkpoint or before.checkpoint)
-    for endpoint, twin in twins.items():
-        name = own[1].get(endpoint) or own[0].get(twin)
-        want, known = wanted(after, endpoint), wanted(before, twin)
-        if name is None:
-            want = want._replace(name=str(twin), shape=narrowed(want.shape, known.shape))
-        value = _value(want, given, name, seed)
-        second.give(endpoint, value, made=name is None)
-        if twin in whole.fed:
-            first.give(twin, value, made=name is None)
-    _feed_rest(first, own[0], given, seed)
+    same = {twin: _joint(wanted(after, endpoint), wanted(before, twin)) for endpoint, twin in twins.items()}
+    wants = {endpoint: same.get(endpoint) or wanted(before, endpoint) for endpoint in [*same, *first.missing()]}
+    names = {twins[endpoint]: name for endpoint, name in own[1].items() if endpoint in twins} | own[0]
+    for endpoint, value in _values(wants, names, given, seed).items():
+        if endpoint in whole.fed:
+            first.give(endpoint, value, made=endpoint not in names)
+        for other in (other for other, twin in twins.items() if twin == endpoint):
+            second.give(other, value, made=endpoint not in names)
     return first, second
 
 
-def _feed_rest(side: Side, own: Mapping[Endpoint, str], given: Given, seed: int) -> None:
-    for endpoint in side.missing():
-        name = own.get(endpoint)
-        value = _value(wanted(side.part.document, endpoint), given, name, seed)
-        side.give(endpoint, value, made=name is None)
+def _joint(want: Wanted, known: Wanted) -> Wanted:
+    """What the result takes, under the original's name, with sizes that only the original knows."""
+    return want._replace(name=known.name, shape=narrowed(want.shape, known.shape))
 
 
-def _value(want: Wanted, given: Given, name: str | None, seed: int) -> NDArray[Any]:
-    if name is None:
-        return make(want, seed)
-    value = given[name]
-    return read(value, want) if isinstance(value, str) else fit(value, want, f"The value for '{name}'")
+def _values(
+    wants: Mapping[Endpoint, Wanted], names: Mapping[Endpoint, str], given: Given, seed: int
+) -> dict[Endpoint, NDArray[Any]]:
+    """A value for each tensor: what was given under its name, else a made one; made ones share one batch size."""
+    found = {
+        endpoint: _given_value(given[names[endpoint]], want) for endpoint, want in wants.items() if endpoint in names
+    }
+    shapes = [found[endpoint].shape if endpoint in found else want.shape for endpoint, want in wants.items()]
+    batch = batch_size(shapes)
+    made = {endpoint: make(want, seed, batch) for endpoint, want in wants.items() if endpoint not in found}
+    return {**found, **made}
+
+
+def _given_value(value: str | NDArray[Any], want: Wanted) -> NDArray[Any]:
+    return read(value, want) if isinstance(value, str) else fit(value, want, f"The value for '{want.name}'")
 
 
 def _named(document: Document, given: Iterable[str]) -> dict[Endpoint, str]:
@@ -188,8 +199,8 @@ def _counterpart(before: Part, endpoint: Endpoint) -> Endpoint | None:
     document, (name, port) = before.document, endpoint
     index = document.graph.index
     if name in index:
-        read_ports = ports_read(before, name)
-        return Endpoint(name, read_ports[0]) if port == 0 and len(read_ports) == 1 else endpoint
+        ports = ports_read(before, name)
+        return Endpoint(name, ports[0]) if port == 0 and len(ports) == 1 else endpoint
     stem, _, number = name.rpartition("_")
     if stem in index and number.isascii() and number.isdigit() and len(number) < 5:
         count = output_count(document.node(index[stem]))

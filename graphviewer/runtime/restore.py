@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from graphviewer.analysis.ops import RESTORE_OPS
+from graphviewer.analysis.ops import RESTORE_OPS, is_assign
 from graphviewer.analysis.touches import Touch
 from graphviewer.formats.checkpoint import open_checkpoint
 from graphviewer.model.names import Endpoint, parse_input
@@ -47,6 +47,13 @@ def _more_than_a_read(touch: Touch) -> bool:
     return touch.op not in RESTORE_OPS
 
 
+def _told_paths(part: Part) -> set[int]:
+    """Variables that one of the part's ends gives a value: the path of a file, which no checkpoint holds."""
+    graph = part.document.graph
+    ends = [graph.index[end.node] for end in part.ends]
+    return {graph.inputs(end)[0] for end in ends if is_assign(graph.ops[end]) and graph.inputs(end)}
+
+
 class Restorer:
     """Gives the variables of a part their values, as often as asked.
 
@@ -67,7 +74,8 @@ class Restorer:
     ) -> None:
         self._tensorflow, self._graph, self._part = tensorflow, graph, part
         self._saver, self._prefix, self._checkpoint = saver, prefix, checkpoint
-        self._variables = part.variables()
+        told = _told_paths(part)
+        self._variables = [number for number in part.variables() if number not in told]
         self._assigns: dict[int, tuple[Any, Any]] = {}
         self._found: dict[int, Constant] = {}
         self._opened: Checkpoint | None = None

@@ -1,7 +1,8 @@
 """Measure a running window on one graph, in a process of its own; prints one line of JSON with lists of runs.
 
-``probe.py GRAPH RUNS``: opens the graph again and again in a window that is already there, expands scopes one by one
-and all at once, and moves the view along a scripted path.
+``probe.py open|scopes|operate GRAPH RUNS``, always in a window that is already there: ``open`` opens the graph again
+and again; ``scopes`` expands scopes one by one and all at once, and moves the view along a scripted path; ``operate``
+extracts the inference graph and compares it with what it was made from.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from graphviewer.gui.app import application
+from graphviewer.gui.timings import peak_megabytes
+from graphviewer.gui.versions import Comparison
 from graphviewer.gui.window import Window
+from graphviewer.model.names import Endpoint
 
 DEADLINE = 120.0
 
@@ -75,19 +79,84 @@ class Painted:
         self.count += self.pane.drawing is not None
 
 
-def open_once(app: QApplication, window: Window, path: Path, painted: Painted, watch: LoopWatch) -> tuple[float, float]:
-    """Seconds from asking to the end of the first paint, and the longest gap, ms."""
-    while window.session.current is not None:
-        window.close_tab()
-    wait(app, lambda: not window.background.busy())
-    painted.count = 0
-    with watch.watching():
-        begin = time.perf_counter()
-        window.open_path(path)
-        wait(app, lambda: painted.count > 0)
-        took = time.perf_counter() - begin
-        wait(app, lambda: not window.background.busy() and not window.jobs.is_busy())
-    return took, watch.longest
+class Bench:
+    """A window and what was measured in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.app = application()
+        store = QSettings(tempfile.mktemp(suffix=".ini"), QSettings.Format.IniFormat)
+        store.setValue("settings/animate", "false")
+        self.window = Window(store)
+        self.window.show()
+        self.app.processEvents()
+        self.painted, self.watch = Painted(self.window), LoopWatch()
+        self.found: dict[str, list[float]] = {}
+
+    def note(self, key: str, value: float) -> None:
+        """Add one run's figure."""
+        self.found.setdefault(key, []).append(round(value, 5))
+
+    def wait(self, ready: Callable[[], bool]) -> None:
+        """Run the event loop until ``ready``."""
+        wait(self.app, ready)
+
+    def rest(self) -> None:
+        """Wait until nothing runs in the background any more."""
+        self.wait(lambda: not self.window.background.busy() and not self.window.jobs.is_busy())
+
+    def open(self) -> None:
+        """Open the graph: wall and CPU seconds to the end of the first paint, the longest gap until all is at rest."""
+        window = self.window
+        while window.session.current is not None:
+            window.close_tab()
+        self.wait(lambda: not window.background.busy())
+        self.painted.count = 0
+        with self.watch.watching():
+            begin, cpu = time.perf_counter(), time.process_time()
+            window.open_path(self.path)
+            self.wait(lambda: self.painted.count > 0)
+            self.note("open_s", time.perf_counter() - begin)
+            self.note("open_cpu_s", time.process_time() - cpu)
+            self.rest()
+        self.note("open_gap_ms", self.watch.longest)
+        self.note("peak_mb", peak_megabytes())
+
+    def scopes(self, runs: int) -> None:
+        """Expand one scope, and all."""
+        self.open()
+        self.note("frame_ms", frame_times(self.window))
+        self.note("expand_s", worst_scope(self.app, self.window, self.painted))
+        for _ in range(runs):
+            with self.watch.watching():
+                cpu = time.process_time()
+                change = lambda: self.window.session.expand_below("")  # noqa: E731
+                self.note("expand_all_s", change_scopes(self.app, self.painted, change))
+                self.note("expand_all_cpu_s", time.process_time() - cpu)
+            self.note("expand_gap_ms", self.watch.longest)
+            self.note("frame_all_ms", frame_times(self.window))
+            change_scopes(self.app, self.painted, self.window.session.collapse_all)
+
+    def operate(self) -> None:
+        """Extract what the suggested output needs, and compare: the gaps, and seconds to the comparison on screen."""
+        self.open()
+        session, window = self.window.session, self.window
+        session.set_endpoints("outputs", [Endpoint(session.family.suggested_outputs[0].name)])
+        self.rest()
+        compared: list[Comparison] = []
+        window.analyst.compared.connect(compared.append)
+        with self.watch.watching():
+            begin = time.perf_counter()
+            window.run_operation("extract")
+            self.wait(lambda: bool(session.versions()[1:]))
+            self.note("operate_s", time.perf_counter() - begin)
+        self.note("operate_gap_ms", self.watch.longest)
+        with self.watch.watching():
+            begin = time.perf_counter()
+            self.wait(lambda: bool(compared))
+            self.note("diff_s", time.perf_counter() - begin)
+            self.rest()
+        self.note("diff_gap_ms", self.watch.longest)
 
 
 def change_scopes(app: QApplication, painted: Painted, change: Callable[[], None]) -> float:
@@ -139,35 +208,17 @@ def frame_times(window: Window, steps: int = 120) -> float:
     return float(np.percentile(times, 95))
 
 
-def main(path: Path, runs: int) -> dict[str, list[float]]:
-    """All figures of one graph."""
-    app = application()
-    store = QSettings(tempfile.mktemp(suffix=".ini"), QSettings.Format.IniFormat)
-    store.setValue("settings/animate", "false")
-    window = Window(store)
-    window.show()
-    app.processEvents()
-    painted, watch = Painted(window), LoopWatch()
-    found: dict[str, list[float]] = {}
-
-    def note(key: str, value: float) -> None:
-        found.setdefault(key, []).append(round(value, 5))
-
-    for _ in range(runs):
-        took, gap = open_once(app, window, path, painted, watch)
-        note("open_s", took)
-        note("open_gap_ms", gap)
-    note("frame_ms", frame_times(window))
-    note("expand_s", worst_scope(app, window, painted))
-    for _ in range(runs):
-        with watch.watching():
-            note("expand_all_s", change_scopes(app, painted, lambda: window.session.expand_below("")))
-        note("expand_gap_ms", watch.longest)
-        note("frame_all_ms", frame_times(window))
-        change_scopes(app, painted, window.session.collapse_all)
-    window.close()
-    return found
+def main(what: str, path: Path, runs: int) -> dict[str, list[float]]:
+    """The figures of one graph."""
+    bench = Bench(path)
+    if what == "scopes":
+        bench.scopes(runs)
+    else:
+        for _ in range(runs):
+            bench.open() if what == "open" else bench.operate()
+    bench.window.close()
+    return bench.found
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(Path(sys.argv[1]), int(sys.argv[2]))))
+    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))))

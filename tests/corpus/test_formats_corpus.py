@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImage
 
 from graphviewer.analysis.check import check
 from graphviewer.analysis.stats import statistics
 from graphviewer.errors import ReadError
 from graphviewer.formats import open_document
+from graphviewer.gui.render import Picture, render, scene_of
 
 CORPUS = Path(os.environ.get("GRAPHVIEWER_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
 MANIFEST = CORPUS / "MANIFEST.tsv"
@@ -52,9 +55,23 @@ def test_that_a_model_opens_with_the_nodes_and_functions_of_the_manifest(row, ca
     assert (found.nodes, found.functions) == (int(row["nodes"] or 0), int(row["functions"] or 0))
     if row["kind"] == "checkpoint":
         assert row["other_load"].startswith(f"{found.variables} tensors")
+    problems = check(document)
     if row["import_graph_def"] == "ok":
-        assert [problem for problem in check(document) if problem.severity == "error"] == []
+        assert [problem for problem in problems if problem.severity == "error"] == []
+    reported = [re.match(r"The op '(.+)' is not one of TensorFlow's", problem.reason) for problem in problems]
+    assert {match[1] for match in reported if match} == set(row["unregistered_ops"].split(",")) - {"", "-"}
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("row", MODELS, ids=lambda row: row["path"])
+def test_that_a_model_is_drawn(row, qapp, tmp_path):
+    document = open_document(CORPUS / row["path"], alone=True)
+    scene = scene_of(document)
+    render([Picture(scene)], tmp_path / "picture.png", size=(320, 200))
+    image = QImage(str(tmp_path / "picture.png"))
+    colours = {image.pixel(x, y) for x in range(0, 320, 2) for y in range(0, 200, 2)}
+    is_empty = row["kind"] == "tfevents" and len(document.graph) == 0
+    assert (len(scene.drawing) == 0, len(colours) == 1) == (is_empty, is_empty)
 
 
 @pytest.mark.parametrize("path", REFUSED if rows() else [])

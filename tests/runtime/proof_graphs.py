@@ -29,17 +29,16 @@ def saved(build: Callable[[], object], folder: Path, *, control_flow_v2: bool = 
         v1.set_random_seed(1)
         build()
         bare = graph.as_graph_def().SerializeToString()
-        prefix = folder / "model.ckpt"
-        if v1.global_variables():
+        has_variables = bool(v1.global_variables())
+        folder.mkdir(exist_ok=True)
+        if has_variables:
             keeper = v1.train.Saver()
             session.run(v1.global_variables_initializer())
-            keeper.save(session, str(prefix))
-    if saver and v1.global_variables is not None and prefix.with_name("model.ckpt.meta").exists():
-        return open_document(f"{prefix}.meta")
-    path = folder / "graph.pb"
-    path.write_bytes(bare)
-    checkpoint = prefix if prefix.with_name("model.ckpt.index").exists() else None
-    return open_document(path, checkpoint=checkpoint)
+            keeper.save(session, str(folder / "model.ckpt"))
+    if has_variables and saver:
+        return open_document(folder / "model.ckpt.meta")
+    (folder / "graph.pb").write_bytes(bare)
+    return open_document(folder / "graph.pb", checkpoint=folder / "model.ckpt" if has_variables else None)
 
 
 def network(*, resource: bool, rate: float = 0.0) -> Callable[[], None]:

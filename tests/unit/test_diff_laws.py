@@ -10,6 +10,7 @@ from graphviewer import protos
 from graphviewer.analysis.diff import ADDED, REMOVED, SPLICED, STATUSES, UNCHANGED, compare
 from graphviewer.analysis.merge import merge
 from graphviewer.model.document import Document
+from graphviewer.model.graph import Graph
 
 NAMES = st.sampled_from(["a", "b", "s/a", "s/b", "t/a", "t/b", "import/a", "import/s/a", ""])
 INPUTS = st.builds("".join, st.tuples(st.sampled_from(["", "^"]), NAMES, st.sampled_from(["", ":0", ":1"])))
@@ -71,3 +72,6 @@ def test_that_the_union_holds_every_node_once_and_every_edge_of_the_second_graph
     assert union.from_after[: len(after)].tolist() == list(range(len(after)))
     assert len(union.edge_status) == len(union.document.graph.src)
     assert int((union.edge_status < 2).sum()) == len(second.graph.src)
+    graph, read = union.document.graph, Graph.from_nodes(union.document.graph_def.node)
+    for column in ("src", "dst", "port", "slot", "names", "ops", "devices"):
+        assert np.array_equal(getattr(graph, column), getattr(read, column)), column

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from graphviewer.analysis.diff.result import (
     Diff,
 )
 from graphviewer.analysis.diff.splices import spliced
+from graphviewer.analysis.diff.wiring import same_inputs
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.provenance import Origin, Provenance
@@ -79,21 +81,32 @@ def _settle_pairs(pairing: Pairing, progress: Progress) -> Iterator[tuple[int, i
     differing = functions.differing()
     comparer = NodeComparer(functions, pairing.translate, pairing.renames, frozenset(pairing.names_after))
     old, new = pairing.before.graph_def.node, pairing.after.graph_def.node
+    wiring = cache(lambda: same_inputs(pairing).tolist())  # not needed while all nodes are equal byte for byte
     total = len(pairing.origin)
     for before, after in pairing.pairs():
         if after % _REPORT_EVERY == 0:
             progress(after / total, "comparing nodes")
         left, right = old[before], new[after]
+        alike = left == right or (wiring()[after] and comparer.alike(left, right))
         if (
-            left.SerializeToString(deterministic=True) == right.SerializeToString(deterministic=True)
+            alike
             and not (differing and not differing.isdisjoint(function_names(left.attr.values())))
             and _same_payload(pairing, before, after)
         ):
-            yield before, after, UNCHANGED, None
+            yield _unchanged_or_renamed(pairing, before, after)
         else:
-            status, reason, details = _judge(pairing, comparer, before, after)
+            status, reason, details = _judge(pairing, comparer, before, after, reads_same=wiring()[after])
             change = None if status == UNCHANGED else _linked(pairing, before, after, status, reason, details)
             yield before, after, status, change
+
+
+def _unchanged_or_renamed(pairing: Pairing, before: int, after: int) -> tuple[int, int, int, Change | None]:
+    """The outcome for two nodes that differ in nothing but, perhaps, their name."""
+    name = pairing.names_before[before]
+    if name == pairing.names_after[after]:
+        return before, after, UNCHANGED, None
+    reason = _reason(pairing.origins.get(after), f"called {name} before")
+    return before, after, RENAMED, _linked(pairing, before, after, RENAMED, reason, {})
 
 
 def _same_payload(pairing: Pairing, before: int, after: int) -> bool:
@@ -112,10 +125,13 @@ def _payload_length(document: Document, node: int) -> int:
     return document.payloads.by_node[node].length
 
 
-def _judge(pairing: Pairing, comparer: NodeComparer, before: int, after: int) -> tuple[int, str, dict[str, Any]]:
+def _judge(
+    pairing: Pairing, comparer: NodeComparer, before: int, after: int, *, reads_same: bool
+) -> tuple[int, str, dict[str, Any]]:
     """Status, reason and details of two linked nodes that are not equal byte for byte."""
     left, right = pairing.before.full_node(before), pairing.after.full_node(after)
-    content, inputs = comparer.content(left, right), comparer.inputs(left, right)
+    content = comparer.content(left, right)
+    inputs = {} if reads_same else comparer.inputs(left, right)
     details = {**content, **inputs}
     origin = pairing.origins.get(after)
     converted = _conversion(left.op, right.op, origin)

@@ -19,7 +19,7 @@ Matcher = Callable[[Pairing], None]
 
 
 def by_pin(pairing: Pairing) -> None:
-    """Link what a person says is the same, whatever the other matchers think; a later pin of a node replaces an earlier.
+    """Link what a person says is the same, whatever the other matchers think; of two pins of a node the later holds.
 
     Raises:
         UnknownNameError: a graph has no node of that name.

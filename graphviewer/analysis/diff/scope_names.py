@@ -1,4 +1,4 @@
-"""Recognise renamed scopes: ``net/...`` as ``import/net/...``, ``tower_0/net/...`` as ``net/...``, ``net_1`` as ``net``.
+"""Recognise renamed scopes: ``net`` as ``import/net``, ``tower_0/net`` as ``net``, ``net_1`` as ``net``.
 
 Works per scope: each may have its own new name, or none.
 """

@@ -1,8 +1,8 @@
 """Recognise nodes by what they do and where they stand, whatever they are called.
 
-Every free node has a colour: a number for its op and attributes. Linked nodes have the colour of their link, the same on
-both sides. Mixing in the neighbours' colours, round by round and in both directions, makes a colour stand for an ever
-larger neighbourhood (Weisfeiler and Leman, 1968); nodes whose colour occurs once on each side are the same node.
+Every free node has a colour: a number for its op and attributes. Linked nodes have the colour of their link, the same
+on both sides. Mixing in the neighbours' colours, round by round and in both directions, makes a colour stand for an
+ever larger neighbourhood (Weisfeiler and Leman, 1968); nodes whose colour occurs once on each side are the same node.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from graphviewer.model.graph import Graph, Ints, Mask
 Colours = NDArray[np.uint64]
 
 _DEPTHS = (4, 8, 16, 3, 2)
-"""Rounds of colouring. Far from an edit much context agrees, and the more the surer; near to it less is left to agree."""
+"""Rounds of colouring. Far from an edit much context agrees, and the more the surer; near to it little is left."""
 
 _SURE = 4  # rounds that need no look at the neighbours; fewer might fit by chance
 _MOST_ROUNDS = 4_000
@@ -57,7 +57,7 @@ class _Side:
 
     Args:
         graph: the graph.
-        linked: int32 [nodes], number of the link, -1 where there is none; shared with the pairing, so always up to date.
+        linked: int32 [nodes], number of the link, -1 where there is none; the pairing's own, so always up to date.
         free: numbers of the nodes that look for a partner, rising.
         contents: uint64 [free], colour of op and attributes.
     """
@@ -139,7 +139,7 @@ class _Side:
         return found.astype(np.int32)
 
     def _edges(self, direction: int, nodes: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The edges of each node in a row (for FEEDS in order of source), and where each node's begin; one bound more."""
+        """The edges of each node in a row, for FEEDS in order of source; where each node's begin, and the end."""
         start = self._starts[direction]
         first, count = start[nodes].astype(np.int64), (start[nodes + 1] - start[nodes]).astype(np.int64)
         bounds = np.zeros(len(nodes) + 1, np.int64)
@@ -267,7 +267,7 @@ def _link_ties(pairing: Pairing, sides: tuple[_Side, _Side]) -> bool:
 
 def _equal_groups(before: tuple[Ints, Colours], after: tuple[Ints, Colours]) -> list[tuple[Ints, Ints]]:
     """Nodes of one colour, as many on either side."""
-    theirs = {colour: nodes for colour, nodes in _by_colour(*after)}
+    theirs = dict(_by_colour(*after))
     pairs = ((nodes, theirs.get(colour)) for colour, nodes in _by_colour(*before))
     return [(nodes, others) for nodes, others in pairs if others is not None and len(others) == len(nodes)]
 

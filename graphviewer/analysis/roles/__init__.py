@@ -109,7 +109,7 @@ class Roles:
             given.give(facts.mask([node]), role, f"Reads {named}, but nothing uses that.")
         weights = facts.below(facts.variables) & forward.reached
         given.give(weights, "training_forward", "Forward pass that the outputs do not need.")
-        if self.training.seeds:
+        if self.training.passes.seeds:
             left = facts.family({"OnesLike", "ZerosLike"}) & (facts.readers() == 0)
             given.give(left, "gradient", "Left over from building the backward pass; nothing uses it.")
         given.give(given.open, "unused", "Nothing uses it.")

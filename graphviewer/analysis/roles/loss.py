@@ -6,27 +6,13 @@ from functools import cached_property
 import numpy as np
 
 from graphviewer.analysis import ops
+from graphviewer.analysis.roles.backward import CONTACT_DEPTH, LOSS_ARITHMETIC, PLUMBING
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.training import Training
 from graphviewer.model.graph import Mask
 
 TRIVIAL_OPS = ops.SHAPE_OPS | {"Const", "NoOp", "OnesLike", "ZerosLike"}
 """Left over at the ends of gradient code; never what someone computes a graph for."""
-
-PLUMBING = frozenset({"Cast", "PreventGradient", "Reshape", "StopGradient"})
-
-LOSS_ARITHMETIC = PLUMBING | {
-    *("Abs", "Add", "AddN", "AddV2", "BroadcastTo", "ClipByValue", "ConcatV2", "Const", "Cumsum", "DivNoNan", "Equal"),
-    *("Exp", "ExpandDims", "Fill", "Greater", "GreaterEqual", "L2Loss", "Less", "Log", "Log1p", "LogicalAnd", "Max"),
-    *("Maximum", "Mean", "Min", "Minimum", "Mul", "Neg", "NotEqual", "OneHot", "OnesLike", "Pack", "Pow", "Prod"),
-    *("Range", "Rank", "RealDiv", "Rsqrt", "Select", "SelectV2", "Shape", "Size", "Slice", "Softplus", "Sqrt"),
-    *("Square", "SquaredDifference", "Squeeze", "StridedSlice", "Sub", "Sum", "Tile", "Where", "ZerosLike"),
-}
-"""What a loss is computed with after the last weight. Softmax, Sigmoid and layers are predictions instead."""
-
-CONTACT_DEPTH = 12
-"""How far below its seed a backward pass may first touch the forward pass."""
-
 
 class Forward:
     """Cached answers about the forward pass.
@@ -67,18 +53,18 @@ class Forward:
         """bool [n]: the forward pass: all that its ends, summaries and gradient ops need of it."""
         facts, training = self.facts, self.training
         recorded = (facts.readers(facts.recorders) > 0) & ~training.backward
-        ends = self.sinks | recorded | training.surely_forward | (training.differentiated & ~training.backward)
+        ends = self.sinks | recorded | training.passes.surely_forward | (training.passes.differentiated & ~training.backward)
         return facts.above(ends)
 
     @cached_property
     def losses(self) -> tuple[int, ...]:
         """The nodes that were minimised: forward ends below the place where the backward pass first touches it."""
-        if not self.training.trained.any() or not self.training.seeds:
+        if not self.training.trained.any() or not self.training.passes.seeds:
             return ()
         facts = self.facts
         inner = facts.readers() - facts.readers(self._silent | self.backward | self._claimed)
         ends = (inner == 0) & self.reached & self._worth_computing & ~self.backward & ~self._claimed
-        contacts = facts.mask(self._contacts()) | self.training.differentiated
+        contacts = facts.mask(self._contacts()) | self.training.passes.differentiated
         below = facts.below(contacts, facts.ends | self.backward)
         predicting = facts.family({"ArgMax", "Sigmoid", "Softmax"})
         return tuple(np.flatnonzero(ends & below & ~predicting).tolist())
@@ -90,7 +76,7 @@ class Forward:
         """
         start, readers = self.facts.consumers
         found: set[int] = set()
-        for seed in self.training.seeds:
+        for seed in self.training.passes.seeds:
             level, seen = {seed}, {seed}
             for _ in range(CONTACT_DEPTH):
                 following: set[int] = set()
@@ -108,13 +94,9 @@ class Forward:
         inputs = self.graph.inputs(node)
         direct = self._forward(inputs)
         for helper in inputs:
-            if self.backward[helper] and not self._below_seeds[helper]:
+            if self.backward[helper] and not self.training.passes.below_seeds[helper]:
                 direct |= self._forward(self.graph.inputs(helper))
         return direct
-
-    @cached_property
-    def _below_seeds(self) -> Mask:
-        return self.facts.below(self.facts.mask(self.training.seeds), self.facts.ends)
 
     def _forward(self, nodes: Iterable[int]) -> set[int]:
         return {node for node in nodes if not self.backward[node] and self.graph.ops[node] != "Const"}

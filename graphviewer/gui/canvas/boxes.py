@@ -183,13 +183,13 @@ def _paint_bars(ink: Easel, shown: Shown) -> None:
     scene, scale = ink.scene, ink.camera.scale
     box = shown.box
     at = np.flatnonzero((scene.kind[box] == Kind.SCOPE) & (scene.category[box] < 0) & ~scene.is_hidden[box])
-    shares = scene.shares[box[at]].astype(np.float64)
+    shares = scene.told[0][box[at]].astype(np.float64)
     if not shares.size:
         return
     x, y, w, h = shown.rect[at].T
     inset, thick = np.minimum(9 * scale, w / 4), np.full(len(at), float(np.clip(4 * scale, 2, 8)))
     # Shares of all nodes, so that nodes without a category leave the end of the bar empty.
-    part = shares / np.maximum(scene.scopes.size[scene.drawing.item[box[at]]], 1)[:, None]
+    part = shares / scene.told[1][box[at]][:, None]
     ends = np.cumsum(part, axis=1) * (w - 2 * inset)[:, None]
     top = np.floor(y + h - thick - np.minimum(5 * scale, h / 6))
     ink.painter.setPen(Qt.PenStyle.NoPen)

@@ -60,7 +60,8 @@ class Scene:
         selection: items of the scope tree; one whose box is not drawn lights the scope around it.
         functions: names of library functions, so that ops that call them look like calls.
         op_first: write the op large and the name small.
-        edge_status: int8 [graph edges], what a comparison says of them (``analysis.merge.EDGE_STATUSES``).
+        edge_status: int8 [edges], what a comparison says of them (``analysis.merge.EDGE_STATUSES``); edges inside
+            functions come behind, and it says nothing of them.
         shape_of: text of the tensor that a node puts out, for edges; called for edges in view only.
         node_bytes: int64 [nodes] size of what a node puts out, 0 where unknown; makes edges wide.
     """
@@ -187,15 +188,30 @@ class Scene:
         return _by_item(self.overlay, self.scopes)[self.drawing.item]
 
     @cached_property
+    def told(self) -> tuple[Ints, Ints]:
+        """``shares``, and int32 [boxes] of how many nodes: what a box tells of the nodes inside.
+
+        One search hit among a thousand other nodes is what a reader looks for: where a box holds anything of another
+        category, ``other`` nodes do not count.
+        """
+        shares, inside = self.shares, np.maximum(self.scopes.size[self.drawing.item], 1)
+        if self.overlay is not None and "other" in self.overlay.categories:
+            speaking = shares.copy()
+            speaking[:, list(self.overlay.categories).index("other")] = 0
+            known = speaking.sum(axis=1)
+            shares = np.where((known > 0)[:, None], speaking, shares)
+            inside = np.where(known > 0, known, inside)
+        return shares.astype(np.int32), inside.astype(np.int32)
+
+    @cached_property
     def category(self) -> Ints:
         """int32 [boxes]: index into the overlay's categories, NONE (-1), or MIXED (-2)."""
-        shares = self.shares
+        shares, inside = self.told
         if not shares.shape[1]:
             return np.full(len(self.drawing), NONE, np.int32)
         largest = shares.argmax(axis=1).astype(np.int32)
         most, known = shares[np.arange(len(shares)), largest], shares.sum(axis=1)
-        inside = self.scopes.size[self.drawing.item]
-        category = np.where(most >= UNIFORM_SHARE * np.maximum(inside, 1), largest, MIXED)
+        category = np.where(most >= UNIFORM_SHARE * inside, largest, MIXED)
         return np.where(known == 0, NONE, category).astype(np.int32)
 
     @cached_property
@@ -210,6 +226,13 @@ class Scene:
     def holds_first(self) -> Mask:
         """bool [boxes]: some node inside has the overlay's first category (``inference`` among roles)."""
         return self.shares[:, 0] > 0 if self.shares.shape[1] else np.ones(len(self.drawing), bool)
+
+    @cached_property
+    def stands_out(self) -> Mask:
+        """bool [boxes]: edges between two of these are strong, others faint."""
+        if self.overlay is None or "other" not in self.overlay.categories:
+            return self.holds_first
+        return self.category != list(self.overlay.categories).index("other")
 
     @cached_property
     def warned(self) -> Mask:
@@ -276,8 +299,8 @@ class Scene:
         drawing = self.drawing
         names = {name: at for at, name in enumerate(EDGE_CLASSES)}
         found = np.full(len(drawing.source), names["data"], np.int8)
-        if self.overlay is not None and self.overlay.kind == "roles":
-            strong = self.holds_first[drawing.source] & self.holds_first[drawing.target]
+        if self.overlay is not None and (self.overlay.kind == "roles" or "other" in self.overlay.categories):
+            strong = self.stands_out[drawing.source] & self.stands_out[drawing.target]
             found = np.where(strong, names["strong"], names["faint"]).astype(np.int8)
         found[drawing.control] = names["control"]
         found[self._references()] = names["reference"]
@@ -293,7 +316,7 @@ class Scene:
         return [edge for edge, a, b in pairs if is_reference(ops[a], ops[b])]
 
     def _with_status(self, found: NDArray[np.int8], names: dict[str, int]) -> NDArray[np.int8]:
-        codes, edges = self.edge_status, self.edge_of_graph_edge
+        codes, edges = self.edge_status, self.edge_of_graph_edge[: len(self.edge_status)]
         for code, name in ((REMOVED, "removed"), (ADDED, "added")):
             # A bundle is marked only where all its edges agree: one that also holds unchanged edges stays plain.
             of_code = np.bincount(edges[(codes == code) & (edges >= 0)], minlength=len(found))

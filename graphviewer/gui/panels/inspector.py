@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 from graphviewer.gui.describe import describe_node, describe_scope
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.versions import Comparison, Version
+from graphviewer.model.bodies import extended
 
 _WELCOME = "<p class='subtle'>Click a node or a scope to see what it is, what feeds it and what it feeds.</p>"
 
@@ -51,9 +52,9 @@ class Inspector(QWidget):
         if version is None or selection is None:
             return _WELCOME
         current = self._session.current
-        if selection.item(version.document.scopes) is None and isinstance(current, Comparison):
+        if selection.item(version.document.unfolded.scopes) is None and isinstance(current, Comparison):
             version = current.before
-        item = selection.item(version.document.scopes)
+        item = selection.item(version.document.unfolded.scopes)
         if item is None:
             return f"<h3>{escape(selection.path)}</h3><p class='subtle'>Not in this version.</p>"
         page = self._page(version, item)
@@ -61,10 +62,10 @@ class Inspector(QWidget):
 
     @staticmethod
     def _page(version: Version, item: int) -> str:
-        node = int(version.document.scopes.node[item])
-        if node < 0:
-            return describe_scope(version.document, item, version.roles)
-        return describe_node(version.document, node, version.roles)
+        document = version.document.unfolded
+        node = int(document.scopes.node[item])
+        roles = None if version.roles is None else extended(version.roles, document)
+        return describe_scope(document, item, roles) if node < 0 else describe_node(document, node, roles)
 
     @staticmethod
     def _change(comparison: Comparison, selection: Selection) -> str:

@@ -55,7 +55,7 @@ class Legend(QWidget):
         current, kind = self._session.current, self._session.overlay_kind
         if kind == "diff" and isinstance(current, Comparison):
             return {status: count for status, count in current.diff.summary().items() if count}
-        overlay: Overlay | None = self._session.version.overlay(kind) if self._session.version else None
+        overlay: Overlay | None = current.overlay(kind) if current else None
         return overlay.counts() if overlay is not None else {}
 
     def _chip(self, category: str, count: int) -> QToolButton:

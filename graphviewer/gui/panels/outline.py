@@ -125,7 +125,7 @@ class Outline(QWidget):
 
     def _refresh(self) -> None:
         version, text = self._session.version, self.filter.text().strip()
-        self.model.set_scopes(version.document.scopes if version else None, text)
+        self.model.set_scopes(version.document.unfolded.scopes if version else None, text)
         if text and self.model.scopes is not None:
             self._open_filtered()
         self._follow()

@@ -44,7 +44,7 @@ def _fold_switch(draft: Draft, known: Known, name: str) -> None:
     data, condition = data_inputs(node)
     taken = bool(known.taken[name])
     waits = known.waits.get(parse_input(condition)[0], ())
-    draft.redirect((name, 1), name)
+    draft.redirect({(name, 1): name})
     reason = f"its condition '{condition}' is always {taken}: the value goes on to the branch that is taken"
     changed = draft.convert(name, "Switch -> Identity (folded cond)", reason)
     changed.op = "RefIdentity" if node.op.startswith("Ref") else "Identity"
@@ -60,7 +60,7 @@ def _fold_merge(draft: Draft, known: Known, name: str, node: Any) -> None:
             index = const_node(f"{name}/value_index", DataType.INT32, values=np.array(slot, np.int32))
             index.input.append(f"^{name}")
             added = draft.add(index, f"which input of '{name}' has the value")
-            draft.redirect((name, 1), added)
+            draft.redirect({(name, 1): added})
         reason = f"only '{inputs[slot]}' can have a value: the condition is constant"
         changed = draft.convert(name, "Merge -> Identity (folded cond)", reason)
         changed.op = "RefIdentity" if node.op.startswith("Ref") else "Identity"

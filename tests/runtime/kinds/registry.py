@@ -12,7 +12,9 @@ v1 = tf.compat.v1
 
 INITIALIZER = ("/Initializer/", "/initial_value", "IsInitialized/", "/IsVariableInitialized")
 VARIABLES = frozenset({"VariableV2", "VarHandleOp"})
-LEFTOVERS = frozenset({"Const", "Identity", "ReadVariableOp", "Shape", "NoOp", "ZerosLike", "OnesLike", "Switch"})
+LEFTOVERS = frozenset(
+    {"Const", "Exit", "Identity", "Merge", "NoOp", "OnesLike", "ReadVariableOp", "RefSwitch", "Shape", "Switch", "ZerosLike"}
+)
 """Ops that TensorFlow leaves behind unread."""
 
 
@@ -43,7 +45,7 @@ class Part:
         """Give the role of the innermost open part to all nodes made since the last call."""
         for op in self.graph.get_operations()[len(self.roles) :]:
             assert self._open, f"{op.name} is made outside all parts"
-            self.roles[op.name] = "initializer" if _is_initializer(op) else self._open[-1]
+            self.roles[op.name] = _own_role(op) or self._open[-1]
 
     def correct(self, names: str | tuple[str, ...], role: str) -> None:
         """Say otherwise for nodes whose name contains one of ``names``, where a function makes two parts at once."""
@@ -172,32 +174,68 @@ def build(one: Kind) -> Built:
 def _truth(graph: tf.Graph, noted: dict[str, str], output: str) -> dict[str, frozenset[str]]:
     """All roles that are right for each node: that of its part, but for three cases.
 
-    What only initializers use gives first values; what TensorFlow leaves unread may be called unused, or be counted
-    with what it is made of, but nothing needs it; what only a saver reads may be counted with the saver.
+    What only initializers use gives first values. What TensorFlow leaves unread may be called unused, or be counted
+    with what it is made of, but nothing needs it. What only a saver reads may be counted with the saver.
     """
-    right: dict[str, frozenset[str]] = {}
-    left = set()
-    for op in reversed(graph.get_operations()):
-        role = noted[op.name]
-        readers = [reader for tensor in op.outputs for reader in tensor.consumers()] + list(op._control_outputs)
-        readers = [reader for reader in readers if reader.name not in left]
-        roles = {noted[reader.name] for reader in readers}
-        reads_variable = op.type in ("Identity", "ReadVariableOp") and op.inputs[0].op.type in VARIABLES
-        if op.name != output and not readers and op.type in LEFTOVERS:
-            left.add(op.name)
-        elif roles == {"initializer"} and op.type not in VARIABLES and not reads_variable:
-            noted[op.name] = role = "initializer"
-        saved = reads_variable and bool(readers) and all(reader.type == "SaveV2" for reader in readers)
-        right[op.name] = frozenset({role, "save_restore"} - {"inference"}) if saved else frozenset({role})
-    for name in left:
-        made_of = {noted[tensor.op.name] for tensor in graph.get_operation_by_name(name).inputs}
-        roles = {noted[name], *made_of, "unused"}
-        right[name] = frozenset(roles - {"inference"} | ({"training_forward"} if "inference" in roles else set()))
+    readers = {
+        op.name: {reader for tensor in op.outputs for reader in tensor.consumers()} | set(op._control_outputs)
+        for op in graph.get_operations()
+    }
+    left = _until_nothing_changes(
+        lambda left: {
+            op.name
+            for op in graph.get_operations()
+            if op.name != output and op.type in LEFTOVERS and all(reader.name in left for reader in readers[op.name])
+        }
+    )
+    used = {op: [one for one in readers[op.name] if one.name not in left] for op in graph.get_operations()}
+    first = _until_nothing_changes(
+        lambda first: {
+            op.name
+            for op, by in used.items()
+            if noted[op.name] == "initializer"
+            or (by and op.type not in VARIABLES and not _is_read(op) and all(one.name in first for one in by))
+        }
+    )
+    right = {}
+    for op, by in used.items():
+        roles = {"initializer" if op.name in first else noted[op.name]}
+        if op.name in left:
+            made_of = {"initializer" if one.name in first else noted[one.name] for one in _made_of(op, left)}
+            roles |= {"unused"} | (made_of - {"inference"})
+            roles = roles if "inference" not in roles else roles - {"inference"} | {"training_forward"}
+        elif _is_read(op) and by and all(one.type == "SaveV2" for one in by):
+            roles = roles - {"inference"} | {"save_restore"}
+        right[op.name] = frozenset(roles)
     return right
 
 
-def _is_initializer(op: tf.Operation) -> bool:
-    """The node makes the first value of a variable, or assigns it."""
+def _until_nothing_changes(grow: Callable[[set[str]], set[str]]) -> set[str]:
+    found: set[str] = set()
+    while (more := grow(found)) != found:
+        found = more
+    return found
+
+
+def _made_of(op: tf.Operation, left: set[str]) -> set[tf.Operation]:
+    """What a leftover reads, through other leftovers."""
+    found: set[tf.Operation] = set()
+    stack = [op]
+    while stack:
+        new = {tensor.op for tensor in stack.pop().inputs} - found
+        found |= new
+        stack += [one for one in new if one.name in left]
+    return found
+
+
+def _is_read(op: tf.Operation) -> bool:
+    return op.type in ("Identity", "ReadVariableOp") and op.inputs[0].op.type in VARIABLES
+
+
+def _own_role(op: tf.Operation) -> str | None:
+    """The role of what TensorFlow's functions add to any part: initializers of variables, and asserts."""
     if op.type in ("Assign", "AssignVariableOp") and op.name == f"{op.inputs[0].op.name}/Assign":
-        return True
-    return any(place in op.name for place in INITIALIZER)
+        return "initializer"
+    if any(place in op.name for place in INITIALIZER):
+        return "initializer"
+    return "check" if "/assert_" in op.name or "/Assert" in op.name else None

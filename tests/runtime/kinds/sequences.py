@@ -26,8 +26,19 @@ def _gru(part: Part, name: str, inputs: int, units: int) -> Cell:
     return step
 
 
-def _unroll(cell: Cell, inputs: tf.Tensor, start: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Run a cell over ``inputs`` [time, batch, depth] in a loop: (all states, last state)."""
+def _last_state(cell: Cell, inputs: tf.Tensor, start: tf.Tensor) -> tf.Tensor:
+    """Run a cell over ``inputs`` [time, batch, depth] in a loop."""
+    length = v1.shape(inputs)[0]
+    read = v1.TensorArray(tf.float32, length).unstack(inputs)
+
+    def body(time: tf.Tensor, state: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return time + 1, cell(read.read(time), state)
+
+    return v1.while_loop(lambda time, _: time < length, body, [v1.constant(0), start])[1]
+
+
+def _all_states(cell: Cell, inputs: tf.Tensor, start: tf.Tensor) -> tf.Tensor:
+    """Run a cell over ``inputs`` [time, batch, depth] in a loop, and stack what it says after each step."""
     length = v1.shape(inputs)[0]
     read = v1.TensorArray(tf.float32, length).unstack(inputs)
 
@@ -36,8 +47,8 @@ def _unroll(cell: Cell, inputs: tf.Tensor, start: tf.Tensor) -> tuple[tf.Tensor,
         return time + 1, state, states.write(time, state)
 
     loop = [v1.constant(0), start, v1.TensorArray(tf.float32, length)]
-    _, last, states = v1.while_loop(lambda time, *_: time < length, body, loop)
-    return states.stack(), last
+    *_, states = v1.while_loop(lambda time, *_: time < length, body, loop)
+    return states.stack()
 
 
 @kind(tuned=True)
@@ -48,13 +59,13 @@ def translator(part: Part) -> object:
         source = v1.placeholder(tf.int32, [None, None])
         table = part.variable("source_embedding", [vocabulary, units])
         start = v1.zeros([v1.shape(source)[1], units])
-        _, code = _unroll(_gru(part, "encoder", units, units), v1.nn.embedding_lookup(table, source), start)
+        code = _last_state(_gru(part, "encoder", units, units), v1.nn.embedding_lookup(table, source), start)
         words = part.variable("target_embedding", [vocabulary, units])
         projection = part.variable("projection", [units, vocabulary])
         decoder = _gru(part, "decoder", units, units)
     with part("training_forward"):
         given = v1.placeholder(tf.int32, [None, None])
-        states, _ = _unroll(decoder, v1.nn.embedding_lookup(words, given), code)
+        states = _all_states(decoder, v1.nn.embedding_lookup(words, given), code)
         logits = v1.reshape(v1.matmul(v1.reshape(states, [-1, units]), projection), [v1.shape(given)[0], -1, vocabulary])
     with part("loss"):
         wanted = v1.placeholder(tf.int32, [None, None])
@@ -131,7 +142,7 @@ def speech(part: Part) -> object:
         lengths = v1.placeholder(tf.int32, [None])
         time_major = v1.transpose(inputs, [1, 0, 2])
         start = v1.zeros([v1.shape(inputs)[0], units])
-        states, _ = _unroll(_gru(part, "gru", 13, units), time_major, start)
+        states = _all_states(_gru(part, "gru", 13, units), time_major, start)
         flat = part.dense(v1.reshape(states, [-1, units]), classes, "last")
         logits = v1.reshape(flat, [-1, v1.shape(inputs)[0], classes])
         decoded, _ = v1.nn.ctc_greedy_decoder(logits, lengths)

@@ -22,6 +22,8 @@ def segmentation(part: Part) -> object:
             lambda: v1.nn.fused_batch_norm(x, gamma, beta, is_training=True)[:3],
             lambda: v1.nn.fused_batch_norm(x, gamma, beta, mean, variance, is_training=False)[:3],
         )
+        for statistic in (now_mean, now_variance):
+            part.correct(statistic.op.name, "batch_norm_update")
         with part("batch_norm_update"):
             decay = v1.cond(training, lambda: v1.constant(0.99), lambda: v1.constant(1.0))
             for kept, value in ((mean, now_mean), (variance, now_variance)):

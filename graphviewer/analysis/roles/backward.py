@@ -1,0 +1,238 @@
+"""Where the backward passes of a graph run: from the ones that d(loss)/d(loss) is, down to the variables."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from graphviewer.analysis import ops
+from graphviewer.analysis.roles.facts import NONE, Facts
+from graphviewer.analysis.roles.ones import SCALAR, ones
+from graphviewer.model.graph import Mask
+
+FORWARD_ARGUMENTS = frozenset(
+    {"features", "filter", "input", "input_image", "orig_input", "orig_output", "output", "outputs", "x", "y"}
+)
+"""What gradient ops call the values of the forward pass."""
+
+FORWARD_NAMES_A_GRADIENT = frozenset({"MirrorPadGrad", "SymbolicGradient", "TileGrad"})
+"""Gradient ops whose argument ``input`` is a gradient all the same, or holds gradients too."""
+
+PLUMBING = frozenset({"Cast", "PreventGradient", "Reshape", "StopGradient"})
+
+LOSS_ARITHMETIC = PLUMBING | {
+    *("Abs", "Add", "AddN", "AddV2", "BroadcastTo", "ClipByValue", "ConcatV2", "Const", "Cumsum", "DivNoNan", "Equal"),
+    *("Exp", "ExpandDims", "Fill", "Greater", "GreaterEqual", "L2Loss", "Less", "Log", "Log1p", "LogicalAnd", "Max"),
+    *("Maximum", "Mean", "Min", "Minimum", "Mul", "Neg", "NotEqual", "OneHot", "OnesLike", "Pack", "Pow", "Prod"),
+    *("Range", "Rank", "RealDiv", "Rsqrt", "Select", "SelectV2", "Shape", "Size", "Slice", "Softplus", "Sqrt"),
+    *("Square", "SquaredDifference", "Squeeze", "StridedSlice", "Sub", "Sum", "Tile", "Where", "ZerosLike"),
+}
+"""What a loss is computed with after the last weight. Softmax, Sigmoid and layers are predictions instead."""
+
+SUBTRACTING = frozenset({"AssignSub", "AssignSubVariableOp", "ScatterSub", "ResourceScatterSub"})
+"""What descends along a gradient where no optimizer op does."""
+
+STORES = {"AccumulatorApplyGradient": slice(2, 3), "SparseAccumulatorApplyGradient": slice(2, 4)}
+"""Ops that put a gradient into an accumulator that they read first, and which inputs the gradient is."""
+
+CONTACT_DEPTH = 12
+"""How far below its seed a backward pass may first touch the forward pass."""
+
+
+class Backward:
+    """Cached answers about the backward passes.
+
+    Args:
+        applied: for each optimizer, the nodes that its ops take gradients from.
+    """
+
+    def __init__(self, facts: Facts, applied: Sequence[frozenset[int]]) -> None:
+        self.facts, self.graph = facts, facts.graph
+        self._applied = applied
+        self._reach: dict[int, Mask | None] = {}
+
+    @cached_property
+    def gradient_ops(self) -> Mask:
+        """bool [n]: ops that only backward passes use."""
+        return self.facts.family(ops.is_gradient_op)
+
+    @cached_property
+    def below_gradient_ops(self) -> Mask:
+        """bool [n]: depends on a gradient op, writes and summaries left out."""
+        return self.facts.below(self.gradient_ops, self.facts.ends) & ~self.facts.ends
+
+    @cached_property
+    def surely_forward(self) -> Mask:
+        """bool [n]: above a forward argument of a gradient op (``features`` of ReluGrad): no backward pass is there."""
+        nodes = []
+        for node in np.flatnonzero(self.gradient_ops).tolist():
+            nodes += self._forward_inputs(node)
+        seeds = self.facts.mask(nodes) & ~self.below_gradient_ops
+        return self.facts.above(seeds, self.facts.variables)
+
+    def _forward_inputs(self, node: int) -> list[int]:
+        if self.graph.ops[node] in FORWARD_NAMES_A_GRADIENT:
+            return []
+        names = ops.argument_names(self.facts.document.node(node)) or []
+        pairs = zip(names, self.graph.inputs(node), strict=False)
+        return [source for name, source in pairs if name in FORWARD_ARGUMENTS]
+
+    @cached_property
+    def _ones(self) -> tuple[tuple[int, int], ...]:
+        return ones(self.facts.document)
+
+    def _reached(self, node: int) -> Mask | None:
+        """What a candidate for a seed reaches; None when that holds a part of the forward pass."""
+        if node not in self._reach:
+            start, readers = self.facts.consumers
+            near = readers[start[node] : start[node + 1]]
+            forward = self.surely_forward
+            reached = None
+            if near and not forward[node] and not forward[near].any():
+                reached = self.facts.below(self.facts.mask([node]), self.facts.ends) & ~self.facts.ends
+            self._reach[node] = None if reached is None or (reached & forward).any() else reached
+        return self._reach[node]
+
+    @cached_property
+    def groups(self) -> tuple[frozenset[int], ...]:
+        """For each optimizer, the values that backward passes give it; hand-written ones count as one."""
+        groups = [self._stored(group) for group in self._applied if group]
+        return tuple(groups) or tuple(filter(None, [self._by_hand(self.below_gradient_ops, None)])) or self._descents()
+
+    def _by_hand(self, marked: Mask, written_by: frozenset[str] | None) -> frozenset[int]:
+        """Values below ``marked`` that assignments write."""
+        fitting = (one for one in self.facts.writes if written_by is None or self.graph.ops[one.node] in written_by)
+        return frozenset(value for write in fitting for value in write.values if marked[value])
+
+    def _descents(self) -> tuple[frozenset[int], ...]:
+        """Where neither optimizer ops nor gradient ops are (word2vec): what is subtracted below a seed."""
+        below = [self._reached(node) for rank, node in self._ones if rank == SCALAR]
+        groups = (self._by_hand(reached, SUBTRACTING) for reached in below if reached is not None)
+        return tuple(group for group in groups if group)
+
+    def _stored(self, gradients: frozenset[int]) -> frozenset[int]:
+        """The values that optimizer ops get, and those that were summed up in what they read (accumulated gradients)."""
+        facts = self.facts
+        direct = {node for node in gradients if self.below_gradient_ops[node]}
+        if len(direct) == len(gradients):
+            return gradients
+        held = facts.above(facts.mask(gradients - direct), facts.variables | self.surely_forward)
+        variables = held & facts.variables & ~self.surely_forward
+        values = {value for one in facts.writes if one.variable != NONE and variables[one.variable] for value in one.values}
+        for node in np.flatnonzero(facts.family(STORES)).tolist():
+            inputs = self.graph.inputs(node)
+            if inputs and held[inputs[0]]:
+                values.update(inputs[STORES[self.graph.ops[node]]])
+        return gradients | values
+
+    @cached_property
+    def seeds(self) -> tuple[int, ...]:
+        """Where backward passes start: the ones that d(loss)/d(loss) is, at least one for each optimizer."""
+        found = (seed for group in self.groups for seed in self._seeds_of(group))
+        return tuple(dict.fromkeys(found))
+
+    def _seeds_of(self, gradients: frozenset[int]) -> list[int]:
+        """A seed reaches gradients, and nothing of the forward pass.
+
+        Ones in the shape of a scalar are made for nothing else: all of them count (towers have one each). Others also
+        label a loss or begin a forward pass, which ends in a loss: the one with the fewest unread ends below it counts.
+        """
+        wanted = np.array(sorted(gradients), np.int64)
+        for rank in sorted({rank for rank, _ in self._ones}, reverse=True):
+            fitting = {}
+            for node in (node for candidate, node in self._ones if candidate == rank):
+                reached = self._reached(node)
+                hits = 0 if reached is None else np.count_nonzero(reached[wanted])
+                if hits and (rank == SCALAR or 2 * hits >= len(wanted)):
+                    fitting[node] = reached
+            if fitting and rank == SCALAR:
+                return list(fitting)
+            if fitting:
+                unread = self.facts.readers() == 0
+                return [min(fitting, key=lambda node: (np.count_nonzero(fitting[node] & unread), -node))]
+        return []
+
+    @cached_property
+    def below_seeds(self) -> Mask:
+        """bool [n]: what the seeds reach, writes and summaries left out: the backward passes of the training."""
+        found = np.zeros(self.facts.count, np.bool_)
+        for seed in self.seeds:
+            reached = self._reached(seed)
+            found |= reached if reached is not None else False
+        return found
+
+    @cached_property
+    def nodes(self) -> Mask:
+        """bool [n]: the backward passes, with what makes their seeds, their stacks and loops."""
+        facts = self.facts
+        found = self.below_seeds | self._inner
+        found |= facts.above(facts.mask(self.seeds), self._formal) & ~facts.is_read & ~self.surely_forward
+        if self.seeds:
+            found |= facts.family(lambda op: op.startswith(("StackPush", "StackPop")) or op in ("Stack", "StackV2"))
+            for loop in self._loops():
+                found |= loop
+        return found
+
+    @cached_property
+    def _inner(self) -> Mask:
+        """bool [n]: backward passes that the seeds do not reach: inside of a loss (gradient penalties), or for no use.
+
+        Arithmetic after the last gradient op, which the training differentiates, is the loss and not among them.
+        """
+        facts = self.facts
+        others = self.gradient_ops & ~self.below_seeds
+        if not self.seeds or not others.any():
+            return self.below_gradient_ops & ~self.below_seeds
+        stop = facts.ends | self.below_seeds
+        below = facts.below(others, stop) & ~stop
+        towards = facts.above(others)
+        applied = facts.above(facts.mask(node for group in self.groups for node in group), stop)
+        loss = facts.below(below & ~towards & facts.family(LOSS_ARITHMETIC), stop) & below & ~applied
+        found = below & ~loss
+        for rank, node in self._ones:
+            reached = self._reached(node) if rank and node not in self.seeds else None
+            if reached is not None and (reached & others).any():
+                found |= reached & towards
+        return found
+
+    def _loops(self) -> Iterator[Mask]:
+        """The loops that backward passes run in, with their counters."""
+        facts, graph = self.facts, self.graph
+        frames: dict[bytes, list[int]] = {}
+        for node in np.flatnonzero(facts.family({"Enter", "RefEnter"})).tolist():
+            frames.setdefault(facts.document.node(node).attr["frame_name"].s, []).append(node)
+        exits = facts.family({"Exit", "RefExit"})
+        for enters in frames.values():
+            inside = graph.descendants(enters, stop=np.flatnonzero(exits).tolist(), control=False)
+            if (inside & self.below_seeds).any():
+                yield inside & ~self.surely_forward
+
+    @cached_property
+    def contacts(self) -> Mask:
+        """bool [n]: what the first nodes of the backward passes read of the forward pass, or the forms of that."""
+        start, readers = self.facts.consumers
+        found: set[int] = set()
+        for seed in self.seeds:
+            level, seen = {seed}, {seed}
+            for _ in range(CONTACT_DEPTH):
+                following: set[int] = set()
+                for node in level:
+                    touched = [one for one in self.graph.inputs(node) if not self.nodes[one]]
+                    touched = [one for one in touched if self.graph.ops[one] != "Const"]
+                    found.update(touched)
+                    if not touched:
+                        following.update(readers[start[node] : start[node + 1]])
+                level = {node for node in following - seen if self.below_seeds[node]}
+                seen |= following
+        return self.facts.mask(found)
+
+    @cached_property
+    def differentiated(self) -> Mask:
+        """bool [n]: what was differentiated, where the seed takes its shape from it."""
+        above = self.facts.above(self.facts.mask(self.seeds), self._formal) & self._formal
+        return self.facts.mask(source for node in np.flatnonzero(above).tolist() for source in self.graph.inputs(node))
+
+    @cached_property
+    def _formal(self) -> Mask:
+        """bool [n]: nodes that depend on the form of their input only."""
+        return self.facts.family(ops.SHAPE_OPS | {"OnesLike", "ZerosLike"})

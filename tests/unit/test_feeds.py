@@ -1,0 +1,145 @@
+"""Values for what a graph is fed, without TensorFlow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphviewer import protos
+from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint
+from graphviewer.model.tensors import numpy_dtype
+from graphviewer.protos import DataType
+from graphviewer.runtime.feeds import FeedError, Wanted, batch_size, make, narrowed, read, wanted
+
+FLOAT = DataType.FLOAT
+
+
+@pytest.mark.parametrize("dtype", [*range(1, 20), 22, 23, 24, 25])
+def test_that_every_dtype_with_values_gets_a_value_of_its_kind(dtype):
+    value = make(Wanted("x", dtype, [-1, 3]))
+    assert (value.shape, value.dtype) == ((2, 3), numpy_dtype(dtype))
+    if value.dtype.kind in "iu" and dtype != DataType.UINT8:
+        assert set(value.ravel().tolist()) <= {0, 1}
+    if dtype == DataType.STRING:
+        assert set(value.ravel().tolist()) == {b"a"}
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "value"),
+    [
+        ("net/is_training", DataType.BOOL, False),
+        ("phase_train:0", DataType.BOOL, False),
+        ("keep_prob", FLOAT, 1.0),
+        ("dropout_rate", FLOAT, 0.0),
+    ],
+)
+def test_that_switches_told_by_name_get_what_they_have_in_inference(name, dtype, value):
+    assert make(Wanted(name, dtype, [])).item() == value
+    assert make(Wanted(name, dtype, None)).item() == value
+
+
+def test_that_serialized_examples_are_empty_ones():
+    assert make(Wanted("tf_example", DataType.STRING, None)).tolist() == [b"", b""]
+
+
+def test_that_images_of_any_size_are_large_enough_for_convolutions():
+    assert make(Wanted("x", FLOAT, [-1, -1, -1, 3])).shape == (2, 64, 64, 3)
+
+
+def test_that_values_depend_on_the_name_and_the_seed_alone():
+    value = make(Wanted("x", FLOAT, [4]))
+    assert np.array_equal(value, make(Wanted("x", FLOAT, [4])))
+    assert not np.array_equal(value, make(Wanted("y", FLOAT, [4])))
+    assert not np.array_equal(value, make(Wanted("x", FLOAT, [4]), seed=1))
+
+
+@pytest.mark.parametrize(
+    ("want", "reason"),
+    [
+        (Wanted("x", FLOAT, None), "shape of 'x' is not known"),
+        (Wanted("x", FLOAT, [1 << 40, 1 << 40]), "too large"),
+        (Wanted("x", DataType.RESOURCE, []), "No value can be made"),
+        (Wanted("x", 0, []), "dtype unknown"),
+    ],
+)
+def test_that_what_cannot_be_made_up_is_asked_for(want, reason):
+    with pytest.raises(FeedError, match=reason):
+        make(want)
+
+
+def test_that_tensors_fed_together_share_the_batch_size_that_one_of_them_has():
+    assert batch_size([[32, 8], [-1], None, []]) == 32
+    assert batch_size([[32, 8], [16]]) == 2
+    assert batch_size([[1 << 40], [-1]]) == 2
+    assert make(Wanted("x", FLOAT, [-1, -1]), batch=5).shape == (5, 2)
+
+
+def test_that_unknown_sizes_are_taken_from_the_other_graph():
+    assert narrowed([-1, 3], [4, 5]) == [4, 3]
+    assert narrowed(None, [4, -1]) == [4, -1]
+    assert narrowed([-1], [2, 2]) == [-1]
+
+
+def test_that_arrays_are_read_cast_and_given_a_batch(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(3))
+    np.savez(tmp_path / "two.npz", a=np.ones([2, 3]), b=np.zeros([1, 3]))
+    want = Wanted("x", FLOAT, [-1, 3])
+
+    value = read(str(tmp_path / "x.npy"), want)
+
+    assert (value.dtype, value.tolist()) == (np.float32, [[0, 1, 2]])
+    assert read(f"{tmp_path / 'two.npz'}:b", want).shape == (1, 3)
+    with pytest.raises(FeedError, match="2 arrays") as error:
+        read(str(tmp_path / "two.npz"), want)
+    assert "a, b" in error.value.hint
+
+
+def test_that_numbers_and_words_are_values_too():
+    assert read("0.5", Wanted("x", FLOAT, [])).item() == 0.5
+    assert read("true", Wanted("x", DataType.BOOL, [])).item() is True
+    assert read("7", Wanted("x", DataType.INT64, [-1, 2])).tolist() == [[7, 7]]
+
+
+def test_that_any_file_gives_its_bytes_to_a_string(tmp_path):
+    (tmp_path / "example.bin").write_bytes(b"\x00bytes")
+    assert read(str(tmp_path / "example.bin"), Wanted("x", DataType.STRING, [-1])).tolist() == [b"\x00bytes"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no array", b"\x93NUMPY\x01\x00"])
+def test_that_a_file_that_is_no_array_is_said_to_be_none(content, tmp_path):
+    (tmp_path / "x.npy").write_bytes(content)
+    with pytest.raises(FeedError, match=r"x\.npy is no array"):
+        read(str(tmp_path / "x.npy"), Wanted("x", FLOAT, [2]))
+
+
+def test_that_pickled_objects_are_never_loaded(tmp_path):
+    np.save(tmp_path / "x.npy", np.array([{"a": 1}], object), allow_pickle=True)
+    with pytest.raises(FeedError, match="no array that can be read"):
+        read(str(tmp_path / "x.npy"), Wanted("x", FLOAT, [1]))
+
+
+def test_that_what_does_not_fit_is_refused_with_both_sides(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones([4, 5]))
+    np.save(tmp_path / "text.npy", np.array(["a"]))
+    (tmp_path / "x.txt").write_text("1 2 3")
+    for given, want, reason in (
+        ("x.npy", Wanted("x", FLOAT, [-1, 3]), r"\[4, 5\], but 'x' takes \[\?, 3\]"),
+        ("text.npy", Wanted("x", FLOAT, [1]), "<U1 values, but 'x' takes float32"),
+        ("x.npy", Wanted("x", DataType.STRING, None), "takes strings"),
+        ("x.txt", Wanted("x", FLOAT, [3]), "no array and no image"),
+        ("absent.npy", Wanted("x", FLOAT, [3]), "no file"),
+    ):
+        with pytest.raises(FeedError, match=reason):
+            read(str(tmp_path / given), want)
+
+
+def test_that_an_old_placeholder_without_a_shape_has_unknown_rank():
+    graph_def = protos.GraphDef()
+    node = graph_def.node.add(name="x", op="Placeholder")
+    node.attr["dtype"].type = FLOAT
+    node.attr["shape"].shape.SetInParent()
+    graph_def.versions.producer = 23
+    assert wanted(Document("graphdef", graph_def), Endpoint("x")).shape is None
+    graph_def.versions.producer = 24
+    assert wanted(Document("graphdef", graph_def), Endpoint("x")).shape == []
