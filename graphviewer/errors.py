@@ -24,6 +24,14 @@ class ReadError(GraphViewerError):
     """A file could not be read as what it claims, or seems, to be."""
 
 
+class DamagedError(ReadError):
+    """A file breaks off or turns into nonsense, and what came before can be opened (``salvage``)."""
+
+
+class RunsCodeError(ReadError):
+    """A file that only its own library can read, by running code that the file brings along: ask first."""
+
+
 class WriteError(GraphViewerError):
     """A result could not be written; the old file is untouched."""
 

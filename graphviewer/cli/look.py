@@ -1,20 +1,17 @@
-"""Verbs that look at one file: info, check, outputs, roles, variables."""
+"""Verbs that look at one file: info, check, outputs, roles."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from graphviewer.cli.options import checkpoint_option, json_option, output_option, path_argument
+from graphviewer.cli.options import checkpoint_option, json_option, output_option, path_argument, tags_option
 from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_json, size, styled, table
-from graphviewer.errors import CheckpointError
-
-if TYPE_CHECKING:
-    from graphviewer.analysis.coverage import VariableRow
 
 _TOP_OPS = 6
 _KINDS = {
@@ -25,26 +22,22 @@ _KINDS = {
     "checkpoint": "checkpoint",
     "tfevents": "events file",
 }
-_COVERAGE = {
-    "both": "in both",
-    "only_graph": "only in the graph",
-    "only_checkpoint": "only in the checkpoint",
-    "differs": "differs",
-}
 _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 
 
 @click.command("info")
 @path_argument
+@tags_option
 @json_option
-def info_verb(path: Path, as_json: bool) -> None:
-    """Say what a file is and what it holds."""
+def info_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> None:
+    """Say what a file is and what it holds; of a SavedModel with several graphs, all together unless --tags is given."""
     from graphviewer.analysis.stats import statistics
     from graphviewer.formats import open_document
 
     with ProgressLine() as progress:
-        document = open_document(path, alone=True, progress=progress)
-        found = statistics(document)
+        document = open_document(path, tags=tags, alone=True, progress=progress)
+        graphs = document.extra.get("metagraphs", ())
+        found = statistics(document if tags is None else replace(document, extra={}))
     facts = {
         "kind": document.kind,
         "nodes": found.nodes,
@@ -63,6 +56,9 @@ def info_verb(path: Path, as_json: bool) -> None:
         say_json(facts)
     else:
         _card(path, facts)
+        if len(graphs) > 1:
+            listed = " | ".join(clean(",".join(graph.tags)) for graph in graphs)
+            say(f"  {len(graphs)} graphs: {listed} (--tags chooses)")
 
 
 def _card(path: Path, facts: Mapping[str, Any]) -> None:
@@ -97,14 +93,15 @@ def _top_ops(ops: Mapping[str, int]) -> str:
 
 @click.command("check")
 @path_argument
+@tags_option
 @json_option
-def check_verb(path: Path, as_json: bool) -> int:
+def check_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> int:
     """Look for faults: dangling inputs, repeated names, damaged values. Exit code 1 where there are any."""
     from graphviewer.analysis.check import check
     from graphviewer.formats import open_document
 
     with ProgressLine() as progress:
-        problems = list(check(open_document(path, progress=progress)))
+        problems = list(check(open_document(path, tags=tags, progress=progress)))
     if as_json:
         keys = ("node", "function", "kind", "severity", "reason", "hint")
         say_json({"problems": [{key: getattr(problem, key) for key in keys} for problem in problems]})
@@ -132,13 +129,14 @@ def _list_problems(problems: Sequence[Any]) -> None:
 @click.command("outputs")
 @path_argument
 @output_option
+@tags_option
 @json_option
-def outputs_verb(path: Path, outputs: tuple[str, ...], as_json: bool) -> None:
+def outputs_verb(path: Path, outputs: tuple[str, ...], tags: tuple[str, ...] | None, as_json: bool) -> None:
     """Rank the nodes that may be the outputs, and the inputs that feed them, with reasons."""
     from graphviewer.worker.jobs import run_job
 
     with ProgressLine() as progress:
-        found = run_job("suggest", {"path": str(path), "outputs": outputs}, progress)
+        found = run_job("suggest", {"path": str(path), "outputs": outputs, "tags": tags}, progress)
     if as_json:
         say_json(found)
         return
@@ -158,13 +156,22 @@ def outputs_verb(path: Path, outputs: tuple[str, ...], as_json: bool) -> None:
 @path_argument
 @output_option
 @checkpoint_option
+@tags_option
 @click.option("--all", "every", is_flag=True, help="List every node, not only counts.")
 @json_option
-def roles_verb(path: Path, outputs: tuple[str, ...], checkpoint: Path | None, every: bool, as_json: bool) -> None:
+def roles_verb(
+    path: Path,
+    outputs: tuple[str, ...],
+    checkpoint: Path | None,
+    tags: tuple[str, ...] | None,
+    every: bool,
+    as_json: bool,
+) -> None:
     """Say what each node is for, seen from the chosen outputs; without --output, from the best suggestion."""
     from graphviewer.worker.jobs import run_job
 
-    request = {"path": str(path), "outputs": outputs, "checkpoint": str(checkpoint) if checkpoint else None}
+    given = str(checkpoint) if checkpoint else None
+    request = {"path": str(path), "outputs": outputs, "checkpoint": given, "tags": tags}
     with ProgressLine() as progress:
         found = run_job("roles", request, progress)
     if as_json:
@@ -192,36 +199,3 @@ def _role_counts(roles: Mapping[str, Mapping[str, Any]]) -> None:
         marked = [name for name, entry in roles.items() if entry["role"] == "inference" and marker in entry["markers"]]
         if marked:
             note(f"{counted(len(marked), 'inference node')} marked {marker}: {', '.join(marked[:3])}")
-
-
-@click.command("variables")
-@path_argument
-@checkpoint_option
-@json_option
-def variables_verb(path: Path, checkpoint: Path | None, as_json: bool) -> None:
-    """Compare the variables of a graph with the keys of a checkpoint: what restoring it would leave without a value."""
-    from graphviewer.analysis.coverage import coverage
-    from graphviewer.formats import open_document
-    from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, open_checkpoint
-
-    with ProgressLine() as progress:
-        document = open_document(path, checkpoint=checkpoint, progress=progress)
-        if document.checkpoint is None:
-            raise CheckpointError(f"There is no checkpoint beside {path.name}.", "Name one with --checkpoint.")
-        found = coverage(document, open_checkpoint(document.checkpoint), ignored=(OBJECT_GRAPH_KEY,))
-    if as_json:
-        keys = ("name", "key", "shape", "dtype", "status", "nearest")
-        rows = [{key: getattr(row, key) for key in keys} for row in found.variables]
-        say_json({"variables": rows, "coverage": found.ratio})
-        return
-    statuses = Counter(row.status for row in found.variables)
-    say(", ".join(f"{number(count)} {_COVERAGE[status]}" for status, count in statuses.items()) or "no variables")
-    unfit = [row for row in found.variables if row.status != "both"]
-    if unfit:
-        table(("status", "variable or key", "dtype and shape", "checkpoint"), [_variable_cells(row) for row in unfit])
-
-
-def _variable_cells(row: VariableRow) -> tuple[str, str, str, str]:
-    near = f"nearest: {', '.join(row.nearest)}" if row.nearest else ""
-    shape = "of unknown rank" if row.shape is None else str(row.shape).replace("-1", "?")
-    return _COVERAGE[row.status], row.name or row.key or "", f"{row.dtype} {shape}", row.held or near

@@ -1,4 +1,4 @@
-"""Verbs that write a new file: freeze, strip, apply, convert."""
+"""Verbs that make a new graph from one: freeze, strip, apply."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from graphviewer.cli.options import (
     out_option,
     output_option,
     path_argument,
+    tags_option,
     verify_option,
 )
 from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_error, say_json, size
 from graphviewer.cli.prove import EXIT_CODES
-from graphviewer.errors import GraphViewerError, OperationError, WriteError
-from graphviewer.formats import open_document, save_document
+from graphviewer.errors import OperationError, WriteError
 from graphviewer.operations.registry import Parameter, operations
 from graphviewer.worker.jobs import run_job
 
@@ -35,17 +35,18 @@ _RESULT_KEYS = ("output", "nodes", "bytes", "outputs", "inputs", "frozen", "warn
 @output_option
 @input_option
 @click.option("--method", type=click.Choice(_METHODS), default="extract", show_default=True, help="How to strip.")
+@tags_option
 @out_option
 @force_option
 @verify_option
 @json_option
-def strip_verb(path: Path, out: Path, force: bool, as_json: bool, method: str, verify: bool, **parameters: Any) -> int:
+def strip_verb(path: Path, out: Path, method: str, **given: Any) -> int:
     """Remove what the outputs do not need; variables stay variables.
 
     The method remove-training-nodes does what TensorFlow's function of that name does: it removes pass-through nodes
     only; gradients, optimizer and saver stay.
     """
-    return _make(method, path, out, parameters, force=force, as_json=as_json, verify=verify)
+    return _make(method, path, out, **given)
 
 
 class Operations(click.Group):
@@ -76,11 +77,11 @@ def operation_command(name: str) -> click.Command:
     """The verb of a declared operation."""
     operation = operations()[name]
 
-    def run(path: Path, out: Path, force: bool, as_json: bool, verify: bool, **parameters: Any) -> int:
-        return _make(name, path, out, parameters, force=force, as_json=as_json, verify=verify)
+    def run(path: Path, out: Path, **given: Any) -> int:
+        return _make(name, path, out, **given)
 
     command: Callable[..., int] = run
-    for decorate in (json_option, verify_option, force_option, out_option):
+    for decorate in (json_option, verify_option, force_option, out_option, tags_option):
         command = decorate(command)
     for parameter in reversed(operation.parameters):
         command = _option(parameter)(command)
@@ -105,19 +106,21 @@ def _make(
     operation: str,
     path: Path,
     out: Path,
-    parameters: Mapping[str, Any],
     *,
+    tags: tuple[str, ...] | None,
     force: bool,
     as_json: bool,
     verify: bool,
+    **parameters: Any,
 ) -> int:
     """Run an operation, say what it did, and prove it where that is asked for; the exit code."""
-    _refuse_to_overwrite(path, out, force)
+    refuse_to_overwrite(path, out, force)
     request = {
         "operation": operation,
         "path": str(path),
         "out": str(out),
         "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "tags": tags,
         "force": force,
         "keep_provenance": False,
     }
@@ -141,6 +144,7 @@ def _proof_request(request: Mapping[str, Any], result: Mapping[str, Any]) -> dic
         "after": request["out"],
         "outputs": result["outputs"],
         "checkpoint": request["parameters"].get("checkpoint"),
+        "tags": request["tags"],
     }
 
 
@@ -155,7 +159,7 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 
-def _refuse_to_overwrite(path: Path, out: Path, force: bool) -> None:
+def refuse_to_overwrite(path: Path, out: Path, force: bool) -> None:
     """Say so before the work, not after it."""
     if out.exists() and not force:
         raise WriteError(f"{out} exists.", "Choose another name, or overwrite it with --force.")
@@ -175,22 +179,3 @@ def _calm_line(out: Path, result: Mapping[str, Any]) -> str:
 
 
 freeze_verb = operation_command("freeze")
-
-
-@click.command("convert")
-@click.argument("source", metavar="IN", type=PATH)
-@click.argument("target", metavar="OUT", type=PATH)
-@force_option
-def convert_verb(source: Path, target: Path, force: bool) -> None:
-    """Write a graph in another format: .pb, .pbtxt or .meta, chosen by the suffix of OUT."""
-    _refuse_to_overwrite(source, target, force)
-    with ProgressLine() as progress:
-        document = open_document(source, progress=progress)
-        if not len(document.graph_def.node):
-            raise GraphViewerError(
-                f"{source.name} holds no graph.", "Name a file that does; 'info' tells what it holds."
-            )
-        progress(0.9, f"writing {target.name}")
-        save_document(document, target, force=force)
-    nodes = counted(len(document.graph_def.node), "node")
-    say(f"{clean(source.name)} → {clean(target.name)}: {nodes}, {size(target.stat().st_size)}")

@@ -37,3 +37,9 @@ force_option = click.option("--force", is_flag=True, help="Overwrite a file that
 verify_option = click.option(
     "--verify", is_flag=True, help="Run the original and the result with TensorFlow, and compare what they give."
 )
+tags_option = click.option(
+    "--tags",
+    callback=lambda _context, _option, text: None if text is None else tuple(filter(None, text.split(","))),
+    metavar="TAGS",
+    help="Which graph of a SavedModel with several: its tags, comma-separated, such as serve or serve,gpu.",
+)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from graphviewer.cli.options import PATH, checkpoint_option, force_option, json_option, output_option, path_argument
+from graphviewer.cli.options import PATH, checkpoint_option, force_option, json_option, output_option, path_argument, tags_option
 from graphviewer.cli.output import ProgressLine, clean, note, say, say_error, say_json, table
 from graphviewer.errors import OperationError
 from graphviewer.worker.jobs import run_job
@@ -33,6 +33,7 @@ seed_option = click.option("--seed", type=int, default=0, show_default=True, hel
 @click.argument("before", metavar="A", type=PATH)
 @click.argument("after", metavar="B", type=PATH)
 @checkpoint_option
+@tags_option
 @output_option
 @feed_option
 @seed_option
@@ -42,6 +43,7 @@ def verify_verb(
     before: Path,
     after: Path,
     checkpoint: Path | None,
+    tags: tuple[str, ...] | None,
     outputs: tuple[str, ...],
     feeds: tuple[str, ...],
     seed: int,
@@ -59,6 +61,7 @@ def verify_verb(
         "outputs": list(outputs),
         "feeds": parse_feeds(feeds),
         "checkpoint": str(checkpoint) if checkpoint is not None else None,
+        "tags": tags,
         "allow": allow,
         "seed": seed,
     }
@@ -77,6 +80,7 @@ def verify_verb(
 @click.command("run")
 @path_argument
 @checkpoint_option
+@tags_option
 @output_option
 @feed_option
 @click.option("-o", "--out", "folder", type=PATH, metavar="DIR", help="Write each output there as a .npy file.")
@@ -87,6 +91,7 @@ def verify_verb(
 def run_verb(
     path: Path,
     checkpoint: Path | None,
+    tags: tuple[str, ...] | None,
     outputs: tuple[str, ...],
     feeds: tuple[str, ...],
     folder: Path | None,
@@ -101,6 +106,7 @@ def run_verb(
         "outputs": list(outputs),
         "feeds": parse_feeds(feeds),
         "checkpoint": str(checkpoint) if checkpoint is not None else None,
+        "tags": tags,
         "folder": str(folder) if folder is not None else None,
         "force": force,
         "allow": allow,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from graphviewer.cli.options import PATH, force_option, output_option, path_argument
+from graphviewer.cli.options import PATH, force_option, output_option, path_argument, tags_option
 from graphviewer.cli.output import ProgressLine, clean, note, say, size
 from graphviewer.errors import GraphViewerError, UnknownNameError
 from graphviewer.model.names import Endpoint, nearest, resolve_all
@@ -45,6 +45,7 @@ class _Size(click.ParamType[tuple[int, int]]):
     help="What colours mean; by default diff with --diff, roles with --output, else none.",
 )
 @output_option
+@tags_option
 @click.option("--size", "pixels", type=_Size(), metavar="WxH", help="Size in pixels; by default that of the drawing.")
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True)
 @click.option("-o", "--out", type=PATH, required=True, metavar="OUT", help="The picture to write: .png or .svg.")
@@ -55,6 +56,7 @@ def render_verb(
     expand: tuple[str, ...],
     overlay: str | None,
     outputs: tuple[str, ...],
+    tags: tuple[str, ...] | None,
     pixels: tuple[int, int] | None,
     theme: str,
     out: Path,
@@ -68,7 +70,9 @@ def render_verb(
     if kind == "diff" and other is None:
         raise click.UsageError("--overlay diff needs the other file.")
     with ProgressLine() as progress:
-        documents = [open_document(file, progress=progress) for file in (path, other) if file is not None]
+        documents = [open_document(path, tags=tags, progress=progress)]
+        if other is not None:
+            documents.append(open_document(other, progress=progress))
         wanted = [_endpoints(document, outputs, required=len(documents) == 1) for document in documents]
         progress(0.5, "drawing")
         pictures = [

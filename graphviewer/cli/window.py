@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from graphviewer.cli.options import PATH, checkpoint_option
+from graphviewer.cli.options import PATH, checkpoint_option, tags_option
 from graphviewer.errors import GraphViewerError
 from graphviewer.formats.locate import locate
 
@@ -17,6 +17,7 @@ from graphviewer.formats.locate import locate
 @click.argument("path", type=PATH, required=False)
 @click.option("--diff", "other", type=PATH, metavar="OTHER", help="Compare with this file.")
 @checkpoint_option
+@tags_option
 @click.option("--timings", is_flag=True, help="Print one line of JSON with the moments of the start.")
 @click.option("--quit", "quit_after", is_flag=True, help="Close the window after the first picture.")
 @click.option("--screenshot", type=PATH, metavar="OUT.png", help="Save a picture of the window.")
@@ -24,6 +25,7 @@ def open_verb(
     path: Path | None,
     other: Path | None,
     checkpoint: Path | None,
+    tags: tuple[str, ...] | None,
     timings: bool,
     quit_after: bool,
     screenshot: Path | None,
@@ -35,7 +37,15 @@ def open_verb(
     _require_screen(unattended=quit_after or screenshot is not None)
     from graphviewer.gui.app import run
 
-    return run(path, diff=other, checkpoint=checkpoint, timings=timings, quit_after=quit_after, screenshot=screenshot)
+    return run(
+        path,
+        diff=other,
+        checkpoint=checkpoint,
+        tags=tags,
+        timings=timings,
+        quit_after=quit_after,
+        screenshot=screenshot,
+    )
 
 
 def _require_screen(*, unattended: bool) -> None:

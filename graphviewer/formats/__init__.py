@@ -44,7 +44,8 @@ def open_document(
         progress: told how far reading is; may raise Cancelled.
 
     Raises:
-        ReadError: it cannot be opened; the message says what it is or where it breaks, the hint what to do.
+        ReadError: it cannot be opened; the message says what it is or where it breaks, the hint what to do. Kinds of
+            it: DamagedError (``salvage`` helps), RunsCodeError (a Keras file), CheckpointError.
         CheckpointError: the checkpoint is missing or damaged.
     """
     path = Path(path)
@@ -81,6 +82,8 @@ def save_document(document: Document, path: str | Path, *, force: bool = False) 
         ReadError: the file that holds the document's large constants changed since it was opened.
     """
     path = Path(path)
+    if document.kind == "checkpoint":
+        raise WriteError(f"{document.title} is a checkpoint: it holds variables and no graph.", "Open the graph too.")
     found = writers().get(path.suffix.lower())
     if found is None:
         known = ", ".join(f"{each.suffix} ({each.label})" for each in writers().values())

@@ -12,7 +12,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from graphviewer import protos
-from graphviewer.errors import ReadError
+from graphviewer.errors import DamagedError, ReadError
 from graphviewer.formats.registry import Options
 from graphviewer.formats.source import Source
 from graphviewer.formats.wire import BYTES, Field, Truncated, WireError, header, walk
@@ -78,9 +78,10 @@ def load_graph(source: Source, begin: int, end: int, options: Options) -> Loaded
 def damaged(source: Source, error: WireError, complete: int) -> ReadError:
     """The error for a file that breaks off or turns into nonsense at a byte."""
     what = "is cut short" if isinstance(error, Truncated) else "is damaged"
-    hint = "Copy or download it again"
-    rescue = f", or open its {complete:,} complete nodes (salvage)." if complete else "."
-    return ReadError(f"{source.name} {what}: {error}.", hint + rescue)
+    message, hint = f"{source.name} {what}: {error}.", "Copy or download it again"
+    if not complete:
+        return ReadError(message, f"{hint}.")
+    return DamagedError(message, f"{hint}, or open its {complete:,} complete nodes (convert --salvage).")
 
 
 def skipped(source: Source, error: WireError, complete: int) -> Problem:

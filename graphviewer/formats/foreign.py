@@ -13,21 +13,26 @@ from graphviewer.formats.wire import BYTES, VARINT
 
 _ANOTHER = "Open a GraphDef (.pb, .pbtxt), MetaGraphDef (.meta), SavedModel, checkpoint or events file."
 _LFS = "Fetch the real file with 'git lfs pull'."
-_KERAS = "Export it with model.export('folder') and open the folder."
+_KERAS = "It has to be run to be read (convert --run), or export it with model.export('folder') and open the folder."
 _HEAD = 4096
 _FINGERPRINT_LIMIT = 512
 
 
 class Foreign(NamedTuple):
-    """What a file is ("a JSON file") and what to do about it."""
+    """What a file is ("a JSON file") and what to do about it.
+
+    Attributes:
+        runs_code: it becomes a graph when its library loads it, which runs code from the file.
+    """
 
     what: str
     hint: str = _ANOTHER
+    runs_code: bool = False
 
 
 _MAGIC = (
     (b"version https://git-lfs", Foreign("a Git LFS pointer, the real file was not downloaded", _LFS)),
-    (b"\x89HDF\r\n\x1a\n", Foreign("an HDF5 file, probably a Keras model (.h5)", _KERAS)),
+    (b"\x89HDF\r\n\x1a\n", Foreign("an HDF5 file, probably a Keras model (.h5)", _KERAS, runs_code=True)),
     (b"BZh", Foreign("a bzip2 archive", "Unpack it first.")),
     (b"\xfd7zXZ\x00", Foreign("an xz archive", "Unpack it first.")),
     (b"\x28\xb5\x2f\xfd", Foreign("a zstd archive", "Unpack it first.")),
@@ -80,7 +85,7 @@ def by_magic(source: Source) -> Foreign | None:
 
 def _zip(head: bytes) -> Foreign:
     if b"metadata.json" in head or b"config.json" in head:
-        return Foreign("a Keras model (.keras)", _KERAS)
+        return Foreign("a Keras model (.keras)", _KERAS, runs_code=True)
     return Foreign("a zip archive", "Unpack it first.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphviewer.errors import ReadError
+from graphviewer.errors import DamagedError, ReadError
 from graphviewer.formats.decode import load_graph, no_versions
 from graphviewer.formats.encode import encode_graph
 from graphviewer.formats.graphdef import no_nodes
@@ -33,7 +33,7 @@ def read_pbtxt(source: Source, options: Options) -> Document:
         data = parse_text(source, "GraphDef", options.progress)
     except ReadError as error:
         if not options.salvage:
-            raise
+            raise _offering(source, error) from error
         data = parse_text(_whole_part(source), "GraphDef", options.progress)
         problems = (Problem("truncated", "error", f"Only the beginning was opened: {error.message}", error.hint),)
     raw = Source.of_bytes(data, source.path)
@@ -43,10 +43,17 @@ def read_pbtxt(source: Source, options: Options) -> Document:
     return Document("pbtxt", loaded.graph_def, problems=(*problems, *no_versions(loaded.graph_def)))
 
 
+def _offering(source: Source, error: ReadError) -> ReadError:
+    """The error, with the offer to open what stands before the break where there is something."""
+    if not _whole_part(source).size:
+        return error
+    return DamagedError(error.message, f"{error.hint} Or open what stands before it (convert --salvage).")
+
+
 def _whole_part(source: Source) -> Source:
     """The text up to the last brace that closes at the beginning of a line: whole nodes, as TensorFlow writes them."""
     text = source.read(0, source.size)
-    return Source.of_bytes(text[: text.rfind(b"\n}") + 2], source.path)
+    return Source.of_bytes(text[: text.rfind(b"\n}") + 2] if b"\n}" in text else b"", source.path)
 
 
 @writer(suffix=".pbtxt", label="GraphDef, text")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from graphviewer.errors import ReadError
+from graphviewer.errors import ReadError, RunsCodeError
 from graphviewer.formats.foreign import Foreign, by_magic, by_structure
 from graphviewer.formats.registry import Reader, readers
 from graphviewer.formats.source import Source, open_source
@@ -53,8 +53,10 @@ def reader_for(source: Source) -> Reader:
 
     Raises:
         ReadError: none; the message says what the file is and the hint what to do with it.
+        RunsCodeError: none, but its library could load it.
     """
     found = identify(source)
     if isinstance(found, Foreign):
-        raise ReadError(f"{source.name} is {found.what}.", found.hint)
+        kind = RunsCodeError if found.runs_code else ReadError
+        raise kind(f"{source.name} is {found.what}.", found.hint)
     return found[0]

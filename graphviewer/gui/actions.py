@@ -27,6 +27,31 @@ def _has_selection(window: Window) -> bool:
     return _has_graph(window) and window.session.selection is not None
 
 
+def _has_ends(window: Window) -> bool:
+    return _has_graph(window) and window.exploration.ends is not None
+
+
+def _has_levels(window: Window) -> bool:
+    return window.exploration.has_levels
+
+
+def _can_isolate(window: Window) -> bool:
+    return not window.stage.is_comparing and (_has_selection(window) or bool(window.lenses.kind))
+
+
+def _is_isolated(window: Window) -> bool:
+    return window.exploration.is_isolated
+
+
+def _has_hits(window: Window) -> bool:
+    return window.furniture.search.has_hits
+
+
+def _has_result(window: Window) -> bool:
+    version = window.session.version
+    return window.stage.is_comparing or (version is not None and version.parent is not None)
+
+
 def _has_comparison(window: Window) -> bool:
     return window.stage.is_comparing
 
@@ -61,6 +86,57 @@ class ActionSpec:
     enabled: Callable[[Window], bool] = _always
 
 
+EXPLORATION: tuple[ActionSpec, ...] = (
+    ActionSpec(
+        "ancestors",
+        "Light Up Ancestors",
+        "Graph",
+        lambda w: w.exploration.trace("ancestors"),
+        "A",
+        "",
+        False,
+        _has_selection,
+    ),
+    ActionSpec(
+        "descendants",
+        "Light Up Descendants",
+        "Graph",
+        lambda w: w.exploration.trace("descendants"),
+        "D",
+        "",
+        False,
+        _has_selection,
+    ),
+    ActionSpec("both", "Light Up Both", "Graph", lambda w: w.exploration.trace("both"), "B", "", False, _has_selection),
+    ActionSpec("more", "One Level More", "Graph", lambda w: w.exploration.more(), "]", enabled=_has_levels),
+    ActionSpec("fewer", "One Level Less", "Graph", lambda w: w.exploration.fewer(), "[", enabled=_has_levels),
+    ActionSpec("path", "Light Up Path Between", "Graph", lambda w: w.exploration.find_path(), "P", enabled=_has_ends),
+    ActionSpec("isolate", "Isolate", "Graph", lambda w: w.exploration.isolate(), "Shift+I", enabled=_can_isolate),
+    ActionSpec("show-all", "Show All", "Graph", lambda w: w.exploration.show_all(), "Shift+A", enabled=_is_isolated),
+)
+
+BOOKMARKS: tuple[ActionSpec, ...] = tuple(
+    ActionSpec(
+        f"bookmark-{number}",
+        f"Bookmark {number}",
+        "Graph/Bookmarks",
+        lambda w, number=number: w.exploration.go_to_bookmark(number),
+        str(number),
+        enabled=lambda w, number=number: w.exploration.bookmark(number) is not None,
+    )
+    for number in range(1, 10)
+) + tuple(
+    ActionSpec(
+        f"set-bookmark-{number}",
+        f"Set Bookmark {number}",
+        "Graph/Bookmarks",
+        lambda w, number=number: w.exploration.set_bookmark(number),
+        f"Ctrl+{number}",
+        enabled=_has_selection,
+    )
+    for number in range(1, 10)
+)
+
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("open", "Open…", "File", lambda w: w.ask_open(), "Ctrl+O", "open", True),
     ActionSpec("open-folder", "Open Folder…", "File", lambda w: w.ask_open_folder(), "Ctrl+Shift+O"),
@@ -71,6 +147,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("quit", "Quit", "File", lambda w: w.close(), "Ctrl+Q"),
     ActionSpec("copy-name", "Copy Name", "Edit", lambda w: w.copy_name(), "Ctrl+C", enabled=_has_selection),
     ActionSpec("search", "Search", "Edit", lambda w: w.focus_search(), "Ctrl+F|/", "search", enabled=_has_graph),
+    ActionSpec("next-hit", "Next Hit", "Edit", lambda w: w.furniture.search.step(1), "F3", enabled=_has_hits),
+    ActionSpec(
+        "previous-hit", "Previous Hit", "Edit", lambda w: w.furniture.search.step(-1), "Shift+F3", enabled=_has_hits
+    ),
     ActionSpec("palette", "Actions and Nodes…", "Edit", lambda w: w.show_palette(), "Ctrl+K"),
     ActionSpec("settings", "Settings…", "Edit", lambda w: w.show_settings(), "Ctrl+,"),
     ActionSpec("back", "Back", "View", lambda w: w.session.go_back(), "Alt+Left", "back", True, _can_go_back),
@@ -94,6 +174,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec(
         "show-hidden", "Show All Categories", "Graph", lambda w: w.show_categories(), "Shift+H", enabled=_has_graph
     ),
+    *EXPLORATION,
+    *BOOKMARKS,
     ActionSpec(
         "freeze", "Freeze", "Operations", lambda w: w.run_operation("freeze"), "Ctrl+R", "freeze", True, _has_graph
     ),
@@ -110,6 +192,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
         lambda w: w.run_operation("remove-training-nodes"),
         enabled=_has_graph,
     ),
+    ActionSpec("verify", "Verify Result", "Operations", lambda w: w.verify(), "Ctrl+Shift+V", "", False, _has_result),
+    ActionSpec("run", "Run Node", "Operations", lambda w: w.run_node(), "Ctrl+Shift+R", enabled=_has_graph),
     ActionSpec("compare", "Compare With…", "Compare", lambda w: w.ask_compare(), "Ctrl+D", enabled=_has_graph),
     ActionSpec("merged", "Merged View", "Compare", lambda w: w.stage.toggle_merged(), "M", enabled=_has_comparison),
     ActionSpec("next-change", "Next Change", "Compare", lambda w: w.step_change(1), "N", enabled=_has_comparison),

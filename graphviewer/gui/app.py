@@ -48,7 +48,9 @@ class Start:
         self._quit_after, self._screenshot = quit_after, screenshot
         self.exit_code = 0
 
-    def open(self, path: Path | None, diff: Path | None, checkpoint: Path | None) -> None:
+    def open(
+        self, path: Path | None, diff: Path | None, checkpoint: Path | None, tags: tuple[str, ...] | None = None
+    ) -> None:
         """Open a file, and a second one to compare it with."""
         if path is None:
             QTimer.singleShot(0, self._finish)
@@ -66,7 +68,7 @@ class Start:
                 self._window.open_path(diff, then=lambda other, _loaded: self._window.analyst.compare(version, other))
                 self._window.analyst.compared.connect(self._compared)
 
-        self._window.open_path(path, checkpoint, then=opened)
+        self._window.open_path(path, checkpoint, then=opened, tags=tags)
 
     def _compared(self, _comparison: object) -> None:
         self._awaited = "opened"
@@ -116,6 +118,7 @@ def run(
     *,
     diff: Path | None = None,
     checkpoint: Path | None = None,
+    tags: tuple[str, ...] | None = None,
     timings: bool = False,
     quit_after: bool = False,
     screenshot: Path | None = None,
@@ -126,6 +129,7 @@ def run(
         path: file, checkpoint prefix or folder; None shows the welcome page.
         diff: second file, to compare ``path`` with.
         checkpoint: prefix to use in place of the one found beside the graph.
+        tags: which graph of a SavedModel.
         timings: print one line of JSON when the first picture is there.
         quit_after: close the window after the first picture (and the screenshot).
         screenshot: PNG to write once the window has come to rest.
@@ -143,6 +147,6 @@ def run(
     if clock is not None:
         clock.mark("window_s")
     start = Start(window, clock, quit_after, screenshot)
-    start.open(path, diff, checkpoint)
+    start.open(path, diff, checkpoint, tags)
     code = app.exec()
     return code or (start.exit_code if quit_after else 0)

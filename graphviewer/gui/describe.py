@@ -98,6 +98,13 @@ def _list_text(values: Any, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def describe_contents(document: Document) -> str:
+    """How much a document holds, in a few words."""
+    if document.kind == "checkpoint":
+        return f"{len(document.extra.get('variables', ())):,} variables"
+    return f"{len(document.graph):,} nodes, {len(document.graph.src):,} edges"
+
+
 def describe_node(document: Document, number: int, roles: Overlay | None) -> str:
     """Everything about one node."""
     graph, node = document.graph, document.node(number)
@@ -123,7 +130,7 @@ def describe_node(document: Document, number: int, roles: Overlay | None) -> str
         )
         parts.append(f"<h4>Attributes</h4><table>{rows}</table>")
     summary = protos.op_def(node.op)
-    if summary is None and node.op not in document.functions:
+    if summary is None and node.op not in document.functions and document.kind != "checkpoint":
         parts.append("<p class='warning'>This op is not registered in the TensorFlow that the program knows.</p>")
     absent = [one.text for one in graph.dangling if one.node == number]
     parts += [f"<p class='warning'>Input '{escape(text)}' is not in the graph.</p>" for text in absent]

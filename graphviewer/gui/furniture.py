@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSettings, Qt
@@ -23,7 +24,9 @@ from PySide6.QtWidgets import (
 
 from graphviewer.errors import GraphViewerError
 from graphviewer.gui.actions import ACTIONS
+from graphviewer.gui.choice_bar import ChoiceBar
 from graphviewer.gui.describe import page_style
+from graphviewer.gui.lenses import LENSES
 from graphviewer.gui.operator import Run
 from graphviewer.gui.panels.changes import ChangesPanel
 from graphviewer.gui.panels.endpoints import EndpointsPanel
@@ -32,6 +35,8 @@ from graphviewer.gui.panels.jobs import JobsPanel
 from graphviewer.gui.panels.operations import OperationsPanel
 from graphviewer.gui.panels.outline import Outline
 from graphviewer.gui.panels.problems import ProblemsPanel
+from graphviewer.gui.panels.proof import ProofPanel
+from graphviewer.gui.panels.search import SearchPanel
 from graphviewer.gui.session import Selection
 from graphviewer.gui.theme import Theme, icon
 from graphviewer.gui.versions import Comparison
@@ -39,7 +44,7 @@ from graphviewer.gui.versions import Comparison
 if TYPE_CHECKING:
     from graphviewer.gui.window import Window
 
-_LAYOUT = 1  # of the saved arrangement; raise it when panels come or go
+_LAYOUT = 2  # of the saved arrangement; raise it when panels come or go
 
 
 class Banner(QFrame):
@@ -51,18 +56,33 @@ class Banner(QFrame):
         self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.button = QPushButton()
+        self.button.clicked.connect(self._take_offer)
+        self._offer: Callable[[], None] = self.hide
         close = QToolButton(text="✕", autoRaise=True)
         close.clicked.connect(self.hide)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 4, 6, 4)
         layout.addWidget(self.text, 1)
+        layout.addWidget(self.button)
         layout.addWidget(close)
         self.hide()
 
     def show_error(self, error: GraphViewerError) -> None:
         """Show what an error says."""
         self.text.setText(f"{error.message}\n{error.hint}".strip())
+        self.button.hide()
         self.show()
+
+    def offer(self, text: str, run: Callable[[], None]) -> None:
+        """Add a button that does something about the error."""
+        self._offer = run
+        self.button.setText(text)
+        self.button.show()
+
+    def _take_offer(self) -> None:
+        self.button.hide()
+        self._offer()
 
 
 class Furniture:
@@ -72,12 +92,15 @@ class Furniture:
         self._window = window
         session = window.session
         self.outline = Outline(session)
+        self.search = SearchPanel(session, window.lenses, window.theme)
         self.endpoints = EndpointsPanel(session)
         self.inspector = Inspector(session)
         self.operations = OperationsPanel(session, window.operator)
         self.changes = ChangesPanel(session, window.theme)
         self.problems = ProblemsPanel(session, window.analyst)
         self.jobs = JobsPanel(window.operator)
+        self.proof = ProofPanel(session, window.prover)
+        self.choices = ChoiceBar(session, window.opener)
         self.banner = Banner()
         self._docks: dict[str, QDockWidget] = {}
         self._actions: dict[str, QAction] = {}
@@ -87,6 +110,8 @@ class Furniture:
         self._build_status()
         self.restore_state(window.store)
         for signal in (session.selection_changed, session.endpoints_changed, session.overlay_changed):
+            signal.connect(self.refresh_actions)
+        for signal in (self.search.searched, window.exploration.traced, window.exploration.isolated_changed):
             signal.connect(self.refresh_actions)
 
     # -- actions ------------------------------------------------------------------------------------------------
@@ -100,7 +125,8 @@ class Furniture:
                 action.setShortcuts([QKeySequence(key) for key in spec.shortcut.split("|")])
             action.triggered.connect(lambda _checked=False, spec=spec: spec.run(window))
             if spec.menu not in menus:
-                menus[spec.menu] = window.menuBar().addMenu(spec.menu)
+                above, _, title = spec.menu.rpartition("/")
+                menus[spec.menu] = menus[above].addMenu(title) if above else window.menuBar().addMenu(title)
             menus[spec.menu].addAction(action)
             self._actions[spec.id] = action
         self._panels_menu = menus["View"].addMenu("Panels")
@@ -116,6 +142,9 @@ class Furniture:
         ids = ["expand", "collapse", "expand-all"] if selection.is_scope else ["output", "input"]
         menu = QMenu(self._window)
         for name in ids:
+            menu.addAction(self._actions[name])
+        menu.addSeparator()
+        for name in ("ancestors", "descendants", "both", "path", "isolate"):
             menu.addAction(self._actions[name])
         menu.addSeparator()
         menu.addAction(self._actions["copy-name"])
@@ -140,7 +169,7 @@ class Furniture:
                         Qt.ToolButtonStyle.ToolButtonIconOnly
                     )
         self.overlay = QComboBox(objectName="overlay")
-        for kind in ("roles", "diff", "none"):
+        for kind in ("roles", "diff", "search", "trace", "none"):
             self.overlay.addItem(f"Overlay: {kind}", kind)
         self.overlay.activated.connect(lambda _at: self._window.session.show_overlay(self.overlay.currentData()))
         spacer = QWidget()
@@ -158,6 +187,9 @@ class Furniture:
         self.overlay.setCurrentIndex(self.overlay.findData(session.overlay_kind))
         diff = self.overlay.model().item(self.overlay.findData("diff"))
         diff.setEnabled(isinstance(session.current, Comparison))
+        for kind in LENSES:
+            is_there = session.current is not None and kind in session.current.lenses
+            self.overlay.model().item(self.overlay.findData(kind)).setEnabled(is_there)
 
     # -- panels -------------------------------------------------------------------------------------------------
 
@@ -168,12 +200,14 @@ class Furniture:
         window.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
         plan = (
             ("outline", "Outline", self.outline, area.LeftDockWidgetArea),
+            ("search", "Search", self.search, area.LeftDockWidgetArea),
             ("endpoints", "Endpoints", self.endpoints, area.LeftDockWidgetArea),
             ("inspector", "Inspector", self.inspector, area.RightDockWidgetArea),
             ("operations", "Operations", self.operations, area.RightDockWidgetArea),
             ("changes", "Changes", self.changes, area.BottomDockWidgetArea),
             ("problems", "Problems", self.problems, area.BottomDockWidgetArea),
             ("jobs", "Jobs", self.jobs, area.BottomDockWidgetArea),
+            ("proof", "Proof", self.proof, area.BottomDockWidgetArea),
         )
         for name, title, panel, where in plan:
             dock = QDockWidget(title, window, objectName=f"dock-{name}")
@@ -181,10 +215,12 @@ class Furniture:
             window.addDockWidget(where, dock)
             self._panels_menu.addAction(dock.toggleViewAction())
             self._docks[name] = dock
+        window.tabifyDockWidget(self._docks["outline"], self._docks["search"])
         window.tabifyDockWidget(self._docks["inspector"], self._docks["operations"])
         window.tabifyDockWidget(self._docks["changes"], self._docks["problems"])
         window.tabifyDockWidget(self._docks["problems"], self._docks["jobs"])
-        for name in ("inspector", "changes"):
+        window.tabifyDockWidget(self._docks["jobs"], self._docks["proof"])
+        for name in ("outline", "inspector", "changes"):
             self._docks[name].raise_()
         sides = [self._docks["outline"], self._docks["inspector"]]
         window.resizeDocks(sides, [290, 310], Qt.Orientation.Horizontal)
@@ -214,6 +250,7 @@ class Furniture:
                 self._actions[spec.id].setIcon(icon(spec.icon, theme))
         self.inspector.set_style(page_style(theme))
         self.changes.set_theme(theme)
+        self.search.set_theme(theme)
 
     # -- status bar ---------------------------------------------------------------------------------------------
 
@@ -231,6 +268,7 @@ class Furniture:
         self.progress.hide()
         self.cancel.hide()
         self._window.stage.layout().insertWidget(0, self.banner)
+        self._window.stage.pages.widget(1).layout().insertWidget(1, self.choices)
 
     def show_run(self, run: Run) -> None:
         """Show how far a job is."""

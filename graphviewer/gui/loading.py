@@ -87,10 +87,9 @@ def _lettering() -> Lettering:
 
 def open_items(scopes: Scopes, expanded: Iterable[str]) -> frozenset[int]:
     """The items of the scopes that are open: those whose every enclosing scope is open too."""
-    paths = set(expanded)
-    found = set()
-    for path in sorted(paths, key=lambda path: path.count("/")):
-        item = scopes.by_path.get(path)
-        if item is not None and all(above == 0 or above in found for above in scopes.ancestors(item)):
+    items = [item for path in set(expanded) if (item := scopes.by_path.get(path)) is not None]
+    found: set[int] = set()
+    for item in sorted(items, key=scopes.depth.__getitem__):
+        if all(above == 0 or above in found for above in scopes.ancestors(item)):
             found.add(item)
     return frozenset(found)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QMenu
 
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.canvas.view import GraphCanvas
 from graphviewer.gui.describe import describe_briefly, output_shapes
 from graphviewer.gui.loading import open_items
 from graphviewer.gui.session import Selection, Session
+from graphviewer.gui.texts import label
+from graphviewer.layout.nested import Style
 from graphviewer.layout.opening import network_scope
-from graphviewer.model.bodies import Unfolded
+from graphviewer.layout.stacks import StackedScopes
+from graphviewer.model.bodies import Unfolded, calling_ops
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +29,13 @@ if TYPE_CHECKING:
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.document import Document
     from graphviewer.model.overlay import Overlay
+    from graphviewer.model.scopes import Scopes
+
+MOST_ENDS = 40
+"""Entries of the menu that lists the other ends of edges at a hub."""
+
+MOST_MEASURED = 200_000
+"""Nodes of a graph whose tensors are measured: a walk over more of them would take seconds from the window."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +66,9 @@ class Pane(QObject):
         self.canvas.tooltip = self._describe
         self.subject: Subject | None = None
         self.drawing: Drawing | None = None
+        self._style = Style()
+        self._drawn_scopes: Scopes | None = None
+        self._node_bytes: np.ndarray | None = None
         self._pending: Selection | None = None
         self._fit_next = False
         self._connect_canvas()
@@ -70,18 +85,50 @@ class Pane(QObject):
         canvas.item_activated.connect(self._activate)
         canvas.background_clicked.connect(lambda: self._session.select(None))
         canvas.context_menu.connect(self._menu)
+        canvas.stub_clicked.connect(self._list_ends)
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
     def show_subject(self, subject: Subject | None, *, fit: bool) -> None:
         """Show another graph; ``fit`` also brings all of it into view."""
-        self.subject, self.drawing = subject, None
+        self.subject, self.drawing, self._drawn_scopes = subject, None, None
         self._fit_next = fit
         self._session.background.drop(self._key)
+        self._node_bytes = None
         if subject is None:
             self.canvas.set_scene(None)
         else:
             self.redraw(None)
+            self._measure(subject)
+
+    def _measure(self, subject: Subject) -> None:
+        """Ask how large the tensors are, so that edges can be as wide."""
+
+        def work() -> np.ndarray:
+            from graphviewer.analysis.sizes import output_bytes
+
+            return output_bytes(subject.document)
+
+        def then(node_bytes: np.ndarray) -> None:
+            if subject is self.subject and node_bytes.any():
+                self._node_bytes = node_bytes
+                self.repaint_scene()
+
+        if len(subject.document.graph) <= MOST_MEASURED:
+            self._session.background.submit("analysis", f"sizes-{id(self)}", work, then, self._session.failed.emit)
+
+    @property
+    def scopes(self) -> Scopes:
+        """The scope tree that is drawn: the document's, with stacks where the settings want them."""
+        return self._drawn_scopes or self.subject.document.scopes
+
+    def set_style(self, direction: Literal["down", "right"], *, stacked: bool) -> None:
+        """Lay out in another way."""
+        style = Style(direction, stacked)
+        if style != self._style:
+            self._style = style
+            self._fit_next = True
+            self.redraw()
 
     @property
     def _key(self) -> str:
@@ -92,20 +139,22 @@ class Pane(QObject):
         subject, family = self.subject, self._session.family
         if subject is None or family is None:
             return
-        expanded = frozenset(family.expanded)
+        expanded, style = frozenset(family.expanded), self._style
 
-        def work() -> Drawing:
-            return subject.layout.draw(open_items(subject.document.scopes, expanded))
+        def work() -> tuple[Scopes, Drawing]:
+            layout = subject.layout.styled(style)
+            return layout.scopes, layout.draw(open_items(layout.scopes, expanded))
 
-        def then(drawing: Drawing) -> None:
+        def then(drawn: tuple[Scopes, Drawing]) -> None:
             if subject is self.subject:
-                self._take(drawing, anchor)
+                self._take(*drawn, anchor)
 
         self._session.background.submit("layout", self._key, work, then, self._session.failed.emit)
 
-    def _take(self, drawing: Drawing, anchor: Selection | None) -> None:
-        self.drawing = drawing
-        item = anchor.item(self.subject.document.scopes) if anchor and self.subject else None
+    def _take(self, scopes: Scopes, drawing: Drawing, anchor: Selection | None) -> None:
+        self._drawn_scopes, self.drawing = scopes, drawing
+        self._session.stacks = scopes.stacks if isinstance(scopes, StackedScopes) else {}
+        item = anchor.item(scopes) if anchor else None
         self.canvas.set_scene(self._scene(), anchor=item)
         if self._fit_next:
             self._fit_next = False
@@ -134,14 +183,15 @@ class Pane(QObject):
         kind = session.overlay_kind
         return Scene(
             self.drawing,
-            self.subject.document.scopes,
+            self.scopes,
             overlay=self.subject.overlay(kind),
             hidden=frozenset(session.hidden.get(kind, ())),
             endpoints=self._endpoints(),
             selection=self._selected_items(),
-            functions=frozenset(self.subject.document.functions),
+            functions=calling_ops(self.subject.document),
             edge_status=self.subject.edge_status,
             shape_of=self._shape_of,
+            node_bytes=self._node_bytes,
         )
 
     def _shape_of(self, node: int) -> str:
@@ -153,7 +203,7 @@ class Pane(QObject):
 
     def _selected_items(self) -> frozenset[int]:
         chosen = [one for one in (self._session.selection, self._session.second) if one and self.subject]
-        items = [one.item(self.subject.document.scopes) for one in chosen]
+        items = [one.item(self.scopes) for one in chosen]
         return frozenset(item for item in items if item is not None)
 
     def _endpoints(self) -> Endpoints:
@@ -176,23 +226,36 @@ class Pane(QObject):
 
     def _select(self, item: int) -> None:
         if self.subject is not None:
-            self._session.select(Selection.of(self.subject.document.scopes, item))
+            self._session.select(Selection.of(self.scopes, item))
 
     def _click(self, item: int, modifiers: Qt.KeyboardModifier) -> None:
         if modifiers & Qt.KeyboardModifier.ShiftModifier and self.subject is not None:
-            self._session.select_second(Selection.of(self.subject.document.scopes, item))
+            self._session.select_second(Selection.of(self.scopes, item))
         else:
             self._select(item)
 
     def _activate(self, item: int) -> None:
-        scopes = self.subject.document.scopes
+        scopes = self.scopes
         if scopes.is_scope[item]:
             self._session.toggle(scopes.path(item))
 
     def _menu(self, item: int, where: QPoint) -> None:
         if self.subject is not None and item >= 0:
-            self._select(item)
+            if item not in self._selected_items():
+                self._select(item)
             self.menu_requested.emit(self._session.selection, where)
+
+    def _list_ends(self, _item: int, ends: Sequence[int], where: QPoint) -> None:
+        """The nodes at the other ends of edges that are not drawn; one that is chosen is gone to."""
+        menu = QMenu(self.canvas)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for end in ends[:MOST_ENDS]:
+            selection = Selection.of(self.scopes, end)
+            go = lambda selection=selection: self._session.select(selection, reveal=True)  # noqa: E731
+            menu.addAction(label(selection.path), go)
+        if len(ends) > MOST_ENDS:
+            menu.addAction(f"and {len(ends) - MOST_ENDS:,} more").setEnabled(False)
+        menu.popup(where)
 
     def _show_selection(self) -> None:
         if self.subject is not None:
@@ -201,10 +264,10 @@ class Pane(QObject):
     def reveal(self, selection: Selection) -> None:
         """Bring a node or scope into view, opening the scopes around it first where they are closed."""
         subject, family = self.subject, self._session.family
-        item = selection.item(subject.document.scopes) if subject is not None else None
+        item = selection.item(self.scopes) if subject is not None else None
         if item is None or family is None:
             return
-        scopes = subject.document.scopes
+        scopes = self.scopes
         around = {scopes.path(above) for above in scopes.ancestors(item)[:-1]}
         if self.drawing is not None and item in self.drawing.item:
             self.canvas.ensure_visible(item)
@@ -221,4 +284,6 @@ class Pane(QObject):
     def _describe(self, item: int) -> str:
         if self.subject is None:
             return ""
+        if item >= len(self.subject.document.scopes):
+            return f"<b>{escape(self.scopes.path(item))}</b><br>equal scopes; a double click opens them"
         return describe_briefly(self.subject.document, item, self.subject.overlay(self._session.overlay_kind))

@@ -24,7 +24,7 @@ from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.theme import load_theme
 from graphviewer.layout.nested import NestedLayout
 from graphviewer.layout.opening import first_open
-from graphviewer.model.bodies import extended
+from graphviewer.model.bodies import calling_ops, extended
 from graphviewer.model.document import Document
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.scopes import Scopes
@@ -85,7 +85,7 @@ def scene_of(
     flags = Endpoints(*(tuple(index[name] for name in names if name in index) for names in (outputs, inputs)))
     drawing = layout.draw(first_open(document) if expand is None else _open_items(scopes, expand))
     overlay = None if overlay is None else extended(overlay, document.unfolded)
-    return Scene(drawing, scopes, overlay=overlay, endpoints=flags, functions=frozenset(document.functions))
+    return Scene(drawing, scopes, overlay=overlay, endpoints=flags, functions=calling_ops(document.unfolded))
 
 
 def _open_items(scopes: Scopes, expand: Collection[str] | Literal["all"]) -> frozenset[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,6 +64,7 @@ class Session(QObject):
         self.second: Selection | None = None
         self.overlay_kind = "roles"
         self.hidden: dict[str, set[str]] = {"roles": set(), "diff": set()}
+        self.stacks: Mapping[str, Collection[str]] = {}  # members of the stacks that are drawn, by path
         self._back: list[Selection] = []
         self._forward: list[Selection] = []
 
@@ -84,11 +85,17 @@ class Session(QObject):
         found = [tab for tab in self.tabs if isinstance(tab, Version)]
         return [version for version in found if family is None or version.family is family]
 
-    def add_loaded(self, loaded: Loaded, path: Path) -> Version:
-        """Show a freshly opened file as a family of its own."""
-        title = loaded.document.title or path.name
-        family = Family(title, expanded=set(loaded.expanded))
-        version = Version(loaded.document, loaded.layout, "Original", family, loaded.document.path or path)
+    def add_loaded(self, loaded: Loaded, path: Path, *, title: str = "", file: Path | None = None) -> Version:
+        """Show a freshly opened file as a family of its own.
+
+        Args:
+            loaded: what was read.
+            path: what was asked for.
+            title: name of the family; by default the document's.
+            file: what the worker is to read, where the path alone does not say it.
+        """
+        family = Family(title or loaded.document.title or path.name, expanded=set(loaded.expanded))
+        version = Version(loaded.document, loaded.layout, "Original", family, file or loaded.document.path or path)
         self.add_tab(version)
         return version
 
@@ -215,11 +222,13 @@ class Session(QObject):
         version = self.version
         if version is None:
             return
-        prefix = f"{path}/" if path else ""
         known = set(version.document.unfolded.scopes.by_path)
         if isinstance(self.current, Comparison):
             known |= set(self.current.before.document.unfolded.scopes.by_path)
-        inside = {other for other in known if other and (other == path or other.startswith(prefix))}
+        tops = self.stacks.get(path, ()) if path else ("",)
+        prefixes = tuple(f"{top}/" if top else "" for top in (path, *tops))
+        known |= set(self.stacks)
+        inside = {other for other in known if other and (other in (path, *tops) or other.startswith(prefixes))}
         self.expand(inside, Selection(path, is_scope=True) if path else None)
 
     def collapse_all(self) -> None:

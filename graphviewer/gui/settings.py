@@ -19,6 +19,10 @@ class Settings:
     theme: Literal["system", "light", "dark"] = _setting("system", "Theme", "Colours of window and canvas.")
     animate: bool = _setting(True, "Animate", "Move smoothly when zooming to a node (never longer than 0.2 s).")
     wheel: Literal["zoom", "pan"] = _setting("zoom", "Mouse wheel", "What the wheel does; Ctrl+wheel always zooms.")
+    direction: Literal["down", "right"] = _setting("down", "Direction", "Where edges lead on the canvas.")
+    stacks: bool = _setting(
+        True, "Group repeated scopes", "Show sibling scopes that differ in their number only as one box that opens."
+    )
     minimap: bool = _setting(True, "Minimap", "Show the minimap in the corner of the canvas.")
 
     @classmethod

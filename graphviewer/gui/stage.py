@@ -226,9 +226,11 @@ class Stage(QWidget):
         """The panes that show something, left first."""
         return [pane for pane in self.all_panes() if pane.subject is not None]
 
-    def show_anew(self) -> None:
-        """Show the current tab as if for the first time: another part of its graph is to be seen."""
+    def show_anew(self, view: QRectF | None = None) -> None:
+        """Show the current tab as if for the first time: another part of its graph is to be seen, all or ``view``."""
         self._rects.pop(id(self._shown), None)
+        if view is not None:
+            self._rects[id(self._shown)] = view
         self._fill_panes()
 
     def fit(self) -> None:
@@ -261,7 +263,7 @@ class Stage(QWidget):
         item = leader.canvas.central_item()
         if item < 0:
             return QPointF(0, 0)
-        twin = Selection.of(leader.subject.document.scopes, item).item(follower.subject.document.scopes)
+        twin = Selection.of(leader.scopes, item).item(follower.scopes)
         here = leader.canvas.item_rect(item)
         there = follower.canvas.item_rect(twin) if twin is not None else None
         if here is None or there is None:
@@ -312,15 +314,7 @@ def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
 
 
 def _isolated_subject(version: Version) -> Subject:
-    from graphviewer.model.bodies import extended
-
-    isolated, whole = version.isolated, version.document.unfolded
-
-    def cut(kind: str) -> Overlay | None:
-        found = version.overlay(kind)
-        return None if found is None else isolated.cut(extended(found, whole))
-
-    return _subject(isolated.part, isolated.layout, cut)
+    return _subject(version.isolated.part, version.isolated.layout, version.shown_overlay)
 
 
 def _subject(

@@ -121,7 +121,7 @@ QLabel#paneTitle { color: $muted; padding: 4px 10px; background: $background; bo
 QWidget#welcome { background: $surface; }
 QFrame#banner { background: $error_soft; border: none; border-bottom: 1px solid $error; }
 QFrame#banner QLabel { color: $error; }
-QTextBrowser#inspector { border: none; border-radius: 0; padding: 6px; }
+QTextBrowser#inspector, QTextBrowser#searchHelp { border: none; border-radius: 0; padding: 6px; }
 QDialog#palette { background: $surface; border: 1px solid $border_strong; border-radius: 10px; }
 QFrame#card { background: $surface; border: 1px solid $border; border-radius: 10px; }
 """)

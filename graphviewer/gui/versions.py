@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from graphviewer.model.bodies import extended
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
@@ -47,19 +48,19 @@ class Isolated:
 
     Attributes:
         title: which nodes, in words.
-        expanded: the scopes that were open before.
+        expanded: scopes to open in the drawing.
+        before: the scopes that were open in the whole graph.
     """
 
     part: Part
     layout: NestedLayout
     title: str
     expanded: frozenset[str]
+    before: frozenset[str] = frozenset()
     _cut: WeakKeyDictionary[Overlay, Overlay] = field(default_factory=WeakKeyDictionary)
 
-    def cut(self, overlay: Overlay | None) -> Overlay | None:
+    def cut(self, overlay: Overlay) -> Overlay:
         """The part of an overlay of the whole graph that is about these nodes, the same object each time."""
-        if overlay is None:
-            return None
         if overlay not in self._cut:
             self._cut[overlay] = self.part.cut(overlay)
         return self._cut[overlay]
@@ -101,6 +102,14 @@ class Version:
     def overlay(self, kind: str) -> Overlay | None:
         """The overlay of a kind, where this version has one."""
         return self.roles if kind == "roles" else self.lenses.get(kind)
+
+    def shown_overlay(self, kind: str) -> Overlay | None:
+        """The overlay of a kind for what is drawn: the graph with its functions opened, or the isolated part of it."""
+        overlay = self.overlay(kind)
+        if overlay is None:
+            return None
+        whole = extended(overlay, self.document.unfolded)
+        return whole if self.isolated is None else self.isolated.cut(whole)
 
 
 @dataclass(eq=False)

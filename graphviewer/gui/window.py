@@ -14,12 +14,18 @@ from graphviewer.errors import GraphViewerError
 from graphviewer.gui.actions import ACTIONS
 from graphviewer.gui.analyst import Analyst
 from graphviewer.gui.background import Background
+from graphviewer.gui.describe import describe_contents
 from graphviewer.gui.dialogs.palette import Entry, Palette
+from graphviewer.gui.dialogs.permission import ask_permission
 from graphviewer.gui.dialogs.simple import ABOUT, SettingsDialog, keys_table, text_dialog
+from graphviewer.gui.exploration import Exploration
 from graphviewer.gui.furniture import Furniture
 from graphviewer.gui.garbage import GarbageCollector
 from graphviewer.gui.jobs import Jobs
+from graphviewer.gui.lenses import Lenses
+from graphviewer.gui.opening import Opener, Request
 from graphviewer.gui.operator import Operator, Run
+from graphviewer.gui.prover import Prover
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.settings import Settings
 from graphviewer.gui.stage import Stage
@@ -30,12 +36,12 @@ from graphviewer.model.names import Endpoint
 from graphviewer.resources import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from graphviewer.gui.loading import Loaded
 
 _RECENT = 8
-_READABLE = "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz);;All files (*)"
+_READABLE = "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz *.keras *.h5);;All files (*)"
 
 
 class Window(QMainWindow):
@@ -58,8 +64,13 @@ class Window(QMainWindow):
         folder = Path(self._folder.name)
         self.analyst = Analyst(self.session, self.jobs, folder, self)
         self.operator = Operator(self.session, self.jobs, folder, self)
+        self.prover = Prover(self.session, self.jobs, self)
+        self.prover.ask = self._may_touch
+        self.opener = Opener(self.session, self.jobs, folder, self)
         self.stage = Stage(self.session, self.theme)
         self.setCentralWidget(self.stage)
+        self.lenses = Lenses(self.session, self)
+        self.exploration = Exploration(self.session, self.stage, self.lenses, self)
         self.furniture = Furniture(self)
         self._picking = ""
         self._connect()
@@ -71,9 +82,13 @@ class Window(QMainWindow):
         session, stage = self.session, self.stage
         session.said.connect(self.say)
         session.failed.connect(self.tell)
+        self.exploration.said.connect(self.say)
         session.current_changed.connect(self._retitle)
         session.selection_changed.connect(self._picked)
         self.analyst.compared.connect(lambda _comparison: self.furniture.raise_panel("changes"))
+        self.opener.opened.connect(self._opened)
+        self.opener.offered.connect(self.furniture.banner.offer)
+        self.opener.withdrawn.connect(self.furniture.banner.hide)
         self.operator.run_changed.connect(self._show_run)
         self.operator.finished.connect(self.analyst.compare)
         stage.compare_requested.connect(self.analyst.compare)
@@ -86,25 +101,19 @@ class Window(QMainWindow):
     # -- opening and saving -------------------------------------------------------------------------------------
 
     def open_path(
-        self, path: Path, checkpoint: Path | None = None, then: Callable[[Version, Loaded], None] | None = None
+        self,
+        path: Path,
+        checkpoint: Path | None = None,
+        then: Callable[[Version, Loaded], None] | None = None,
+        tags: tuple[str, ...] | None = None,
     ) -> None:
         """Open a file, checkpoint prefix or folder, in the background."""
-        self.say(f"Opening {path.name} …")
+        self.opener.open(Request(path, checkpoint, tags), then)
 
-        def done(loaded: Loaded) -> None:
-            version = self.session.add_loaded(loaded, path)
-            self.say(f"{version.title}: {len(loaded.document.graph):,} nodes, {len(loaded.document.graph.src):,} edges")
-            self._remember(path)
-            self.analyst.examine(version)
-            if then is not None:
-                then(version, loaded)
-
-        def work() -> Loaded:
-            from graphviewer.gui.loading import load
-
-            return load(path, checkpoint)
-
-        self.background.submit("open", f"open-{path}", work, done, self.tell)
+    def _opened(self, version: Version, request: Request) -> None:
+        self.say(f"{version.title}: {describe_contents(version.document)}")
+        self._remember(request.remembered or request.path)
+        self.analyst.examine(version)
 
     def open_sample(self) -> None:
         """Open the training run that ships with the program."""
@@ -217,10 +226,9 @@ class Window(QMainWindow):
             QGuiApplication.clipboard().setText(self.session.selection.path)
 
     def focus_search(self) -> None:
-        """Go to the filter of the outline."""
-        self.furniture.raise_panel("outline")
-        self.furniture.outline.filter.setFocus()
-        self.furniture.outline.filter.selectAll()
+        """Go to the search panel."""
+        self.furniture.raise_panel("search")
+        self.furniture.search.begin()
 
     def expand(self) -> None:
         """Open the selected scope."""
@@ -271,7 +279,7 @@ class Window(QMainWindow):
             self.pick(self._picking)
         elif not self.furniture.banner.isHidden():
             self.furniture.banner.hide()
-        else:
+        elif not self.exploration.back_out():
             self.session.select(None)
         for pane in self.stage.panes()[:1]:
             pane.canvas.setFocus()
@@ -279,7 +287,7 @@ class Window(QMainWindow):
     def hide_category(self) -> None:
         """Hide the category of the node under the pointer."""
         for pane in self.stage.panes():
-            item, scopes = pane.item_under_pointer(), pane.subject.document.scopes
+            item, scopes = pane.item_under_pointer(), pane.scopes
             overlay = pane.subject.overlay(self.session.overlay_kind)
             if item >= 0 and overlay is not None and scopes.node[item] >= 0:
                 category = overlay.category(int(scopes.node[item]))
@@ -301,6 +309,19 @@ class Window(QMainWindow):
             self.furniture.raise_panel("operations")
             self.furniture.operations.show_card(operation)
             self.say("Choose an output first: click a node and press O, or pick a suggestion.")
+
+    def verify(self) -> None:
+        """Prove that the current result computes what the original computes."""
+        self.furniture.raise_panel("proof")
+        self.furniture.proof.verify()
+
+    def run_node(self) -> None:
+        """Run the selected node, or the outputs, once."""
+        self.furniture.raise_panel("proof")
+        self.furniture.proof.run()
+
+    def _may_touch(self, touches: Sequence[Mapping[str, str]]) -> bool:
+        return ask_permission(touches, self)
 
     def step_change(self, by: int) -> None:
         """Go to the next or previous change."""
@@ -357,6 +378,7 @@ class Window(QMainWindow):
             pane.canvas.animate = self.settings.animate
             pane.canvas.wheel_zooms = self.settings.wheel == "zoom"
             pane.canvas.minimap.setVisible(self.settings.minimap)
+            pane.set_style(self.settings.direction, stacked=self.settings.stacks)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.furniture.save_state(self.store)

@@ -1,10 +1,11 @@
 """Scope trees with some scopes open: every open scope is a layered layout of its own inside its box."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from graphviewer.layout.drawing import (
     Drawing,
 )
 from graphviewer.layout.layered import Placement, Topology, place, prepare
+from graphviewer.layout.stacks import stacked
 from graphviewer.model.scopes import ROOT, Scopes
 
 HUB_DEGREE, SCOPE_HUB_DEGREE = 24, 96
@@ -65,6 +67,19 @@ def hub_edges(scopes: Scopes) -> Mask:
     return hub
 
 
+@dataclass(frozen=True)
+class Style:
+    """How a graph is laid out.
+
+    Attributes:
+        direction: where edges lead.
+        stacked: repeated sibling scopes are one closed scope around them.
+    """
+
+    direction: Literal["down", "right"] = "down"
+    stacked: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class _LayoutEdges:
     """The sibling edges that take part in layering, by parent, as places among the siblings."""
@@ -74,7 +89,7 @@ class _LayoutEdges:
     start: list[int]
 
     @classmethod
-    def of(cls, scopes: Scopes, hub: Mask) -> "_LayoutEdges":
+    def of(cls, scopes: Scopes, hub: Mask) -> _LayoutEdges:
         edges = scopes.sibling_edges
         keep = ~(hub | edges.control)
         start = np.r_[0, np.cumsum(keep)][edges.start]
@@ -110,6 +125,19 @@ class NestedLayout:
         self._topologies: dict[tuple[int, bytes, bytes], Topology] = {}
         self._topology_of: dict[int, Topology] = {}
         self._placements: dict[tuple[int, bytes, bytes], Placement] = {}
+        self._styled: dict[Style, NestedLayout] = {}
+
+    def styled(self, style: Style) -> NestedLayout:
+        """The layout of the same graph in another style; made once."""
+        if style not in self._styled:
+            scopes = stacked(self.scopes) if style.stacked else self.scopes
+            widths = self._widths
+            if len(scopes) > len(self.scopes):
+                widths = np.r_[widths, label_widths(scopes)[len(widths) :]]
+            made = NestedLayout(scopes, widths, direction=style.direction)
+            made._topologies = self._topologies
+            self._styled[style] = made
+        return self._styled[style]
 
     @cached_property
     def _hub(self) -> Mask:
@@ -119,23 +147,14 @@ class NestedLayout:
     def _edges(self) -> _LayoutEdges:
         return _LayoutEdges.of(self.scopes, self._hub)
 
-    @cached_property
-    def _by_depth(self) -> tuple[Ints, list[int]]:
-        """Items sorted by depth, and where each depth starts."""
-        depth = self.scopes.depth
-        order = np.argsort(depth, kind="stable")
-        return order, np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2)).tolist()
-
     def visible_scopes(self, open_items: Collection[int]) -> list[int]:
         """The open scopes that show: those in ``open_items`` around which all scopes are open, the root first."""
         is_open = np.zeros(len(self.scopes), np.bool_)
         is_open[np.fromiter(open_items, np.int64, len(open_items))] = True
         is_open &= self.scopes.is_scope
         is_open[ROOT] = True
-        order, bounds = self._by_depth
         found = [np.array([ROOT])]
-        for first, last in pairwise(bounds[1:]):
-            items = order[first:last]
+        for items in self.scopes.levels[1:]:
             here = is_open[items] & is_open[self.scopes.parent[items]]
             is_open[items] = here
             if not here.any():

@@ -14,7 +14,7 @@ def first_open(document: Document) -> frozenset[int]:
     """The items of ``document.unfolded.scopes`` to open: the largest scopes, and the call that holds the network.
 
     A SavedModel of TensorFlow 2 has its network in the function behind its signatures, while the calls that save and
-    restore are the largest: these stay closed, and the first signature's call is opened as if it were a graph.
+    restore are the largest: these stay closed, and the call of the default signature is opened as if it were a graph.
     """
     scopes = document.unfolded.scopes
     if not document.functions:
@@ -27,25 +27,22 @@ def first_open(document: Document) -> frozenset[int]:
 
 
 def network_scope(document: Document) -> int | None:
-    """The item of ``document.unfolded.scopes`` that is the call behind the first signature, where there is one."""
+    """The item of ``document.unfolded.scopes`` that is the call behind the default signature, or the largest of all.
+
+    None where no signature's output comes out of a call.
+    """
     shown = document.unfolded
-    if isinstance(shown, Unfolded):
-        for name in _signature_nodes(document):
-            node = shown.graph.index.get(name, -1)
-            if node in shown.calls:
-                return int(shown.scopes.parent[shown.scopes.leaf[node]])
-    return None
+    if not isinstance(shown, Unfolded):
+        return None
+    scopes, found = shown.scopes, []
+    for key, signature in document.signatures.items():
+        nodes = (shown.graph.index.get(parse_input(tensor.name)[0], -1) for tensor in signature.outputs.values())
+        items = [int(scopes.parent[scopes.leaf[node]]) for node in nodes if node in shown.calls]
+        found += [(key == "serving_default", int(scopes.size[item]), -item) for item in items]
+    return -max(found)[2] if found else None
 
 
 def _checkpoint_calls(document: Document) -> Iterator[str]:
     if document.saver is not None:
         for text in (document.saver.save_tensor_name, document.saver.restore_op_name):
             yield parse_input(text)[0]
-
-
-def _signature_nodes(document: Document) -> Iterator[str]:
-    """The nodes behind the signatures' outputs, those of the default signature first."""
-    for key in sorted(document.signatures, key=lambda key: (key != "serving_default", key)):
-        if not key.startswith("__"):
-            for tensor in document.signatures[key].outputs.values():
-                yield parse_input(tensor.name)[0]

@@ -215,11 +215,12 @@ class _Growth:
         self._open_all(_sites(self._calls, names, scope_paths(names) if self._calls else ()))
 
     def open_uncalled(self) -> None:
-        """Open the functions that neither the graph nor another function calls."""
+        """Open the functions that neither the graph nor a function calls; then those that only call each other."""
         inner = (call for name in self._functions for call in self._body(name).calls)
         named = {function for call in chain(self._calls, inner) for _, function in call.functions}
-        uncalled = [("", name, f"/{name}") for name in self._functions if name not in named]
-        self._open_all([_Site(-1, LIBRARY, uncalled, -1, ())])
+        for name in sorted(self._functions, key=lambda name: name in named):
+            if name not in self._shown:
+                self._open_all([_Site(-1, LIBRARY, [("", name, f"/{name}")], -1, ())])
 
     def _open_all(self, sites: Iterable[_Site]) -> None:
         waiting = deque(sites)
@@ -289,6 +290,13 @@ class _Growth:
             slot,
             self._main.dangling,
         )
+
+
+def calling_ops(document: Document) -> frozenset[str]:
+    """Names of the library's functions, and ops of nodes that call one by an attribute (``MapDataset``)."""
+    if not isinstance(document, Unfolded):
+        return frozenset(document.functions)
+    return frozenset({*document.functions, *(document.graph.ops[node] for node in document.calls if node >= 0)})
 
 
 def extended(overlay: Overlay, document: Document) -> Overlay:

@@ -125,14 +125,22 @@ class Draft:
         self._without_payload.add(node.name)
         self.report(node.name, rule, reason)
 
+    def free_name(self, name: str) -> str:
+        """``name``, or ``name_1`` ... when it is taken; reserved from now on."""
+        return unique(name, self._taken)
+
     def add(self, node: Any, reason: str, rule: str = "added") -> str:
         """Append a node, under another name where its own is taken; returns the name."""
-        node.name = unique(node.name, self._taken)
+        return self.put(node, self.free_name(node.name), reason, rule)
+
+    def put(self, node: Any, name: str, reason: str, rule: str = "added") -> str:
+        """Append a node under a reserved name."""
+        node.name = name
         self.nodes[node.name] = node
         self._own.add(node.name)
         self._rewire(node.name, (), node.input)
         self.origins[node.name] = Origin(None, rule, reason)
-        return str(node.name)
+        return name
 
     def remove(self, name: str, rule: str, reason: str) -> None:
         """Take a node out; whoever reads it must be taken out, or read something else, too."""

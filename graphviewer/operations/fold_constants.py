@@ -10,18 +10,17 @@ of more than 1,024 elements are left alone, so the file does not grow.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from graphviewer.analysis.dtypes import output_dtypes
-from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.model.progress import Progress
 from graphviewer.model.tensors import const_node, describe_tensor
 from graphviewer.operations.draft import Draft, signature_nodes
 from graphviewer.operations.folding.branches import fold_branches
-from graphviewer.operations.folding.known import Known
+from graphviewer.operations.folding.known import Known, require_alive
 from graphviewer.operations.registry import OUTPUTS, Result, operation
 
 _PASSES = frozenset({"Identity", "Snapshot", "StopGradient"})
@@ -52,20 +51,6 @@ def fold_constants(document: Document, *, outputs: Sequence[Endpoint] = (), prog
         rewrites=tuple(draft.rewrites),
         outputs=tuple(map(str, outputs)),
     )
-
-
-def require_alive(known: Known, outputs: Iterable[str]) -> None:
-    """Refuse outputs that never have a value.
-
-    Raises:
-        OperationError: names the output and the condition.
-    """
-    for name in outputs:
-        if name in known.dead:
-            raise OperationError(
-                f"'{name}' is never computed: it lies in the branch that '{known.dead[name]}' never takes.",
-                "Choose an output after the conditional.",
-            )
 
 
 def _values(draft: Draft, known: Known) -> list[str]:

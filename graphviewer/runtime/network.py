@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -145,8 +147,10 @@ class Network:
         self.close()
 
     def close(self) -> None:
-        """End the session and let go of its memory."""
+        """End the session and let go of its memory, without waiting for Python to notice the graph's circles."""
         self._session.close()
+        del self._session, self._graph, self._restorer
+        gc.collect()
 
     def run(self, values: Values) -> list[NDArray[Any]]:
         """The outputs for these values of the fed tensors.
@@ -174,18 +178,15 @@ class Network:
         self._guarded(lambda: self._restorer.run(self._session, progress))
         if self._fillers:
             progress(0.9, "filling lookup tables")
-            paths = {
-                self._fed[name]: path for name, path in asset_paths(self._part.document).items() if name in self._fed
-            }
-            self._guarded(lambda: self._session.run(self._fillers, paths))
+        for filler in self._fillers:  # one by one: a table's file name may be a variable that another one sets
+            self._guarded(partial(self._session.run, filler, self._paths))
 
     def _imported(self, part: Part) -> Any:
         dtypes = {endpoint: wanted(part.document, endpoint).dtype for endpoint in part.fed}
-        raw = serialized(part, dtypes)
         graph = self._tensorflow.Graph()
 
         def work() -> None:
-            message = self._tensorflow.compat.v1.GraphDef.FromString(raw)
+            message = self._tensorflow.compat.v1.GraphDef.FromString(serialized(part, dtypes))
             with graph.as_default():
                 self._tensorflow.graph_util.import_graph_def(message, name="")
 

@@ -21,6 +21,8 @@ from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
 from graphviewer.operations.library import reached
 
 _FED_OPS = frozenset({"Placeholder", "PlaceholderV2"})
+_PARSERS = frozenset({"ParseExample", "ParseSingleExample"})
+_SPARSE = ("Nsparse", "num_sparse")  # attributes that count their sparse outputs, whose parts must fit together
 _NODE_FIELD = 1  # of GraphDef
 _TWO_GIB = 2**31 - 1
 _FORGOTTEN = ("_class", "_output_shapes")
@@ -103,6 +105,7 @@ def trace(document: Document, ends: Iterable[Endpoint], fed: Collection[Endpoint
     source, port, start = graph.src.tolist(), graph.port.tolist(), graph.in_start.tolist()
     given = {(graph.index[name], at) for name, at in fed}
     cut = {number for number, _ in given}
+    gives_data = _data_givers(document, cut)
     ends = tuple(ends)
     seen, at_cut = bytearray(len(graph)), dict[tuple[int, int], None]()
     stack = [(graph.index[name], at) for name, at in ends]
@@ -110,7 +113,7 @@ def trace(document: Document, ends: Iterable[Endpoint], fed: Collection[Endpoint
         number, at = stack.pop()
         if at == CONTROL_PORT and (number in cut or graph.ops[number] in _FED_OPS):
             continue  # its value is given: there is nothing to wait for
-        if (number, at) in given or graph.ops[number] in _FED_OPS or is_pipeline_source(graph.ops[number]):
+        if (number, at) in given or graph.ops[number] in _FED_OPS or gives_data(number):
             if at != CONTROL_PORT:
                 at_cut[number, at] = None
             continue
@@ -125,6 +128,26 @@ def trace(document: Document, ends: Iterable[Endpoint], fed: Collection[Endpoint
         tuple(endpoints.values()),
         tuple(endpoint for key, endpoint in endpoints.items() if key not in given),
     )
+
+
+def _data_givers(document: Document, given: Collection[int]) -> Callable[[int], bool]:
+    """Tells of a node whether data come into the graph there, so that its outputs are fed.
+
+    That is where a pipeline ends, and where serialized examples are parsed, which cannot be made up; but not if what is
+    parsed is given.
+    """
+    graph = document.graph
+
+    def gives_data(number: int) -> bool:
+        op = graph.ops[number]
+        if op not in _PARSERS:
+            return is_pipeline_source(op)
+        attributes = document.node(number).attr
+        if any(attributes[name].i for name in _SPARSE if name in attributes):
+            return False
+        return not bool(graph.ancestors([number])[sorted(given)].any())
+
+    return gives_data
 
 
 def union(first: Part, second: Part) -> Part:

@@ -5,7 +5,8 @@ a small JSON out. The window sends it to the worker; the command line calls the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from graphviewer.model.names import Endpoint, resolve_all
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.provenance import Provenance, provenance_path
+from graphviewer.worker.variables import values, variables
 
 
 def run_job(name: str, params: Mapping[str, Any], progress: Progress = silent) -> dict[str, Any]:
@@ -43,6 +45,7 @@ def run_operation(
     out: str,
     parameters: Mapping[str, Any] = MappingProxyType({}),
     *,
+    tags: Sequence[str] | None = None,
     force: bool = False,
     keep_provenance: bool = True,
     progress: Progress = silent,
@@ -53,6 +56,7 @@ def run_operation(
         operation: id of the operation.
         out: file to write; its suffix chooses the format, ``.meta`` keeps signatures and collections.
         parameters: the operation's own; ``outputs`` and ``inputs`` are lists of names, ``checkpoint`` is a prefix.
+        tags: which graph of a SavedModel.
         force: replace a file that is there.
         keep_provenance: write ``<out>.provenance.json`` too, which tells the diff what became of every node.
     """
@@ -63,7 +67,7 @@ def run_operation(
         raise OperationError(f"There is no operation '{operation}'.", "There are: " + ", ".join(sorted(known)) + ".")
     target = Path(out)
     given = {name: value for name, value in parameters.items() if value is not None}
-    document = open_document(path, checkpoint=given.get("checkpoint"), progress=_part(progress, 0.0, 0.3))
+    document = open_document(path, checkpoint=given.get("checkpoint"), tags=tags, progress=_part(progress, 0.0, 0.3))
     result = known[operation].run(document, **given, progress=_part(progress, 0.3, 0.85))
     progress(0.85, f"writing {target.name}")
     save_document(result.document, target, force=force)
@@ -103,6 +107,7 @@ def roles(
     inputs: Sequence[str] = (),
     *,
     checkpoint: str | None = None,
+    tags: Sequence[str] | None = None,
     out: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -113,7 +118,7 @@ def roles(
     """
     from graphviewer.analysis.roles import classify
 
-    document = _open(path, checkpoint, progress)
+    document = _open(path, checkpoint, progress, tags)
     progress(0.4, "finding what each node is for")
     chosen = _outputs(document, outputs)
     overlay = classify(document, chosen, resolve_all(inputs, document.graph.index))
@@ -149,11 +154,18 @@ def diff(
     return _answer(out, found.to_json(), {"summary": found.summary(), "same": found.same})
 
 
-def suggest(path: str, outputs: Sequence[str] = (), *, limit: int = 10, progress: Progress = silent) -> dict[str, Any]:
+def suggest(
+    path: str,
+    outputs: Sequence[str] = (),
+    *,
+    tags: Sequence[str] | None = None,
+    limit: int = 10,
+    progress: Progress = silent,
+) -> dict[str, Any]:
     """Ranked outputs, and the inputs for the chosen outputs, or the best one; the JSON of ``outputs``."""
     from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
 
-    document = _open(path, None, progress)
+    document = _open(path, None, progress, tags)
     progress(0.4, "looking for outputs and inputs")
     ranked = suggest_outputs(document, limit)
     chosen = resolve_all([*outputs] or [best.name for best in ranked[:1]], document.graph.index)
@@ -179,6 +191,7 @@ def verify(
     feeds: Mapping[str, str] = MappingProxyType({}),
     *,
     checkpoint: str | None = None,
+    tags: Sequence[str] | None = None,
     allow: bool = False,
     seed: int = 0,
     progress: Progress = silent,
@@ -189,12 +202,13 @@ def verify(
         outputs: names that both files know; by default where ``after`` ends.
         feeds: files or numbers by tensor name; the rest is made up from ``seed``.
         checkpoint: values of the variables of both files.
+        tags: which graph of ``before``, where that is a SavedModel with several.
         allow: run graphs that could touch files, the network or Python; without it the verdict is ``cannot``, and
             ``touches`` lists what to ask about.
     """
     from graphviewer.runtime.verify import verify as compare_runs
 
-    first = open_document(before, checkpoint=checkpoint, progress=_part(progress, 0.0, 0.1))
+    first = open_document(before, checkpoint=checkpoint, tags=tags, progress=_part(progress, 0.0, 0.1))
     second = open_document(after, progress=_part(progress, 0.1, 0.2))
     found = compare_runs(
         first,
@@ -215,6 +229,7 @@ def run(
     feeds: Mapping[str, str] = MappingProxyType({}),
     *,
     checkpoint: str | None = None,
+    tags: Sequence[str] | None = None,
     folder: str | None = None,
     force: bool = False,
     allow: bool = False,
@@ -232,7 +247,7 @@ def run(
     """
     from graphviewer.runtime.run import run as run_graph
 
-    document = open_document(path, checkpoint=checkpoint, progress=_part(progress, 0.0, 0.2))
+    document = open_document(path, checkpoint=checkpoint, tags=tags, progress=_part(progress, 0.0, 0.2))
     chosen = [str(endpoint) for endpoint in _outputs(document, outputs)]
     found, fed = run_graph(
         document,
@@ -262,6 +277,24 @@ def touches(
     return {"touches": [touch._asdict() for touch in found]}
 
 
+def keras(path: str, out: str, *, force: bool = False, progress: Progress = silent) -> dict[str, Any]:
+    """Load a Keras model, which runs code from its file, and write its graph with the weights in it.
+
+    Imports TensorFlow and Keras. Ask the user first.
+
+    Args:
+        path: ``.keras`` or ``.h5``.
+        out: file to write; ``.meta`` keeps the signature.
+        force: replace a file that is there.
+    """
+    from graphviewer.runtime.keras import read_keras
+
+    document = read_keras(Path(path), _part(progress, 0.0, 0.9))
+    progress(0.9, f"writing {Path(out).name}")
+    save_document(document, out, force=force)
+    return {"output": out, "nodes": len(document.graph_def.node)}
+
+
 JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
     {
         "operation": run_operation,
@@ -273,20 +306,32 @@ JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
         "verify": verify,
         "run": run,
         "touches": touches,
+        "variables": variables,
+        "values": values,
+        "keras": keras,
     }
 )
 
 
-def _open(path: str, checkpoint: str | None, progress: Progress) -> Document:
+def _open(path: str, checkpoint: str | None, progress: Progress, tags: Sequence[str] | None = None) -> Document:
     """Open a file, or take it from the last ones opened when it has not changed: questions come in groups."""
     progress(0.0, f"reading {Path(path).name}")
-    status = Path(path).stat()
-    return _opened(path, checkpoint, (status.st_size, status.st_mtime_ns))
+    stamps = [(one.st_size, one.st_mtime_ns) for one in _statuses(Path(path))]
+    return _opened(path, checkpoint, None if tags is None else tuple(tags), tuple(stamps))
+
+
+def _statuses(path: Path) -> Iterator[os.stat_result]:
+    """Of what a path names: a file or folder, or the index of a checkpoint that is named by its prefix."""
+    for place in (path, path.with_name(path.name + ".index")):
+        if place.exists():
+            yield place.stat()
 
 
 @lru_cache(maxsize=2)
-def _opened(path: str, checkpoint: str | None, stamp: tuple[int, int]) -> Document:
-    return open_document(path, checkpoint=checkpoint)
+def _opened(
+    path: str, checkpoint: str | None, tags: tuple[str, ...] | None, stamps: tuple[tuple[int, int], ...]
+) -> Document:
+    return open_document(path, checkpoint=checkpoint, tags=tags)
 
 
 def _part(progress: Progress, start: float, end: float) -> Progress:

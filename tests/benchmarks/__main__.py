@@ -174,9 +174,7 @@ def sizes_rows(runs: int) -> Iterable[Row]:
     """Files of 1 MB to 2.3 GB: opening is to cost nearly the same."""
     for megabytes, seconds, peaks in sizes.measure(runs):
         yield Row(f"open a file of {megabytes:,} MB", "s", statistics.median(seconds), sizes.SECONDS, seconds)
-        yield Row(
-            f"peak memory, a file of {megabytes:,} MB", "MB", statistics.median(peaks), sizes.MEGABYTES, peaks
-        )
+        yield Row(f"peak memory, a file of {megabytes:,} MB", "MB", statistics.median(peaks), sizes.MEGABYTES, peaks)
 
 
 def line(row: Row) -> str:

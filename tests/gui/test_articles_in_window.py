@@ -29,9 +29,7 @@ def run(window: Window, qtbot: QtBot, operation: str, on: Version) -> Comparison
     return window.session.current
 
 
-def test_that_remove_training_nodes_leaves_the_gradients_and_extracting_does_not(
-    opened: Window, qtbot: QtBot
-) -> None:
+def test_that_remove_training_nodes_leaves_the_gradients_and_extracting_does_not(opened: Window, qtbot: QtBot) -> None:
     original = opened.session.version
     opened.session.type_endpoints("outputs", OUTPUT)
     removed = run(opened, qtbot, "remove-training-nodes", original)

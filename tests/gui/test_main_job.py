@@ -44,7 +44,7 @@ def test_that_a_clicked_node_is_selected_everywhere(opened: Window, qtbot: QtBot
     opened.session.select(None)
     click(opened.stage.left, OUTPUT)
     assert opened.session.selection == Selection(OUTPUT)
-    scopes = opened.session.version.document.scopes
+    scopes = opened.session.version.document.unfolded.scopes
     outline = opened.furniture.outline
     assert scopes.path(outline.model.item(outline.tree.currentIndex())) == OUTPUT
     assert OUTPUT in opened.furniture.inspector.page.toPlainText()

@@ -79,18 +79,35 @@ def test_that_a_changed_weight_is_different_by_what_it_was_changed(tmp_path):
     assert "'y' differs by up to 0.25 in 2 of 4 values" in found.reason
 
 
-def test_that_nan_in_other_places_is_different(tmp_path):
+def test_that_nan_is_the_same_only_in_the_same_places(tmp_path):
     document = saved(lambda: v1.log(v1.placeholder(tf.float32, [2], "x"), name="y"), tmp_path)
+    values = {"x": np.array([1.0, -1.0], np.float32)}
 
     def change(node) -> None:
-        node.op = "Sqrt"
+        node.op = "Neg"
 
-    values = {"x": np.array([1.0, 0.0], np.float32)}
-    same = verify(document, document, ["y"], {"x": np.array([1.0, -1.0], np.float32)})
+    same = verify(document, document, ["y"], values)
     found = verify(document, changed(document, "y", change), ["y"], values)
 
     assert (same.verdict, same.outputs[0].nan_equal) == ("same", True)
-    assert (found.verdict, found.outputs[0].max_abs) == ("different", None)  # minus infinity against 0
+    assert (found.verdict, found.outputs[0].nan_equal) == ("different", False)
+    assert "1 NaN before and 0 after" in found.reason
+
+
+def test_that_the_savers_word_on_values_is_not_the_freezes_own(tmp_path):
+    def build() -> None:
+        first, second = (v1.get_variable(name, [2], use_resource=True) for name in ("first", "second"))
+        tf.subtract(first, second, name="y")
+
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        build()
+        first, second = v1.global_variables()
+        session.run(v1.global_variables_initializer())
+        v1.train.Saver({"first": second, "second": first}).save(session, str(tmp_path / "crossed"))
+    document = open_document(tmp_path / "crossed.meta")
+
+    assert verify(document, freeze(document), ["y"]).reason == "difference 0"
+    assert verify(document, freeze(document, saver="names"), ["y"]).verdict == "different"
 
 
 def test_that_an_unregistered_op_cannot_be_verified(tmp_path):

@@ -1,6 +1,7 @@
 """What differs between two graphs: one status for every node of either side, with the reason in words."""
 
 from graphviewer.analysis.diff.compare import compare
+from graphviewer.analysis.diff.pairing import MATCHES, Pin
 from graphviewer.analysis.diff.result import (
     ADDED,
     CHANGED,
@@ -13,6 +14,7 @@ from graphviewer.analysis.diff.result import (
     UNCHANGED,
     Change,
     Diff,
+    FunctionChange,
 )
 from graphviewer.analysis.diff.rollup import by_op, by_role, rollup
 
@@ -20,6 +22,7 @@ __all__ = [
     "ADDED",
     "CHANGED",
     "CONVERTED",
+    "MATCHES",
     "REMOVED",
     "RENAMED",
     "REWIRED",
@@ -28,6 +31,8 @@ __all__ = [
     "UNCHANGED",
     "Change",
     "Diff",
+    "FunctionChange",
+    "Pin",
     "by_op",
     "by_role",
     "compare",

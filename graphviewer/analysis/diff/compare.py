@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from graphviewer.analysis.diff.functions import FunctionPairs
+from graphviewer.analysis.diff.library import compare_functions
 from graphviewer.analysis.diff.matching import MATCHERS
 from graphviewer.analysis.diff.nodes import NodeComparer, conversion, words
-from graphviewer.analysis.diff.pairing import UNMATCHED, Pairing
+from graphviewer.analysis.diff.pairing import PROVENANCE, STRUCTURE, UNMATCHED, Pairing, Pin
 from graphviewer.analysis.diff.result import (
     ADDED,
     CHANGED,
@@ -25,6 +27,7 @@ from graphviewer.analysis.diff.result import (
     Change,
     Diff,
 )
+from graphviewer.analysis.diff.signatures import compare_signatures
 from graphviewer.analysis.diff.splices import spliced
 from graphviewer.analysis.diff.wiring import same_inputs
 from graphviewer.model.document import Document
@@ -36,30 +39,46 @@ _REPORT_EVERY = 4096
 
 
 def compare(
-    before: Document, after: Document, provenance: Provenance | None = None, progress: Progress = silent
+    before: Document,
+    after: Document,
+    provenance: Provenance | None = None,
+    progress: Progress = silent,
+    *,
+    pins: Sequence[Pin] = (),
 ) -> Diff:
-    """Give every node of both graphs one status.
+    """Give every node of both graphs one status, and compare functions and signatures inside.
 
-    Nodes are linked by provenance where there is one, then by name, by renamed scope, by place in the graph. What does
-    not count: order of nodes and of control inputs, encoding of tensors, attributes left at their default, debug
-    information, ``versions``.
+    Nodes are linked by pins and provenance where there are any, then by name, by renamed scope, by what they do and
+    where they stand. What does not count: order of nodes and of control inputs, encoding of tensors, attributes left at
+    their default, debug information, names of functions, ``versions``.
 
     Args:
         before: the first graph.
         after: the second graph.
         provenance: what the operation reported that made ``after`` from ``before``.
         progress: hears how many linked nodes are compared.
+        pins: names of nodes that a person says are the same, whatever is found; (name, None) and (None, name) say that
+            a node has no partner.
 
     Raises:
         ReadError: a file with large constants changed on disk meanwhile.
+        UnknownNameError: a pinned node is not there.
     """
-    pairing = Pairing(before, after, provenance)
+    pairing = Pairing(before, after, provenance, pins)
+    functions = FunctionPairs(before.functions, after.functions)
+    diff = _compare_nodes(pairing, functions, progress)
+    library = compare_functions(pairing, functions, _compare_nodes)
+    signatures = compare_signatures(before, after, pairing.translate)
+    return replace(diff, functions=library.changes, function_names=library.names, signatures=signatures)
+
+
+def _compare_nodes(pairing: Pairing, functions: FunctionPairs, progress: Progress = silent) -> Diff:
     for matcher in MATCHERS:
         matcher(pairing)
     status_before = np.full(len(pairing.names_before), REMOVED, np.int8)
     status_after = np.full(len(pairing.names_after), ADDED, np.int8)
     changes: list[tuple[int, Change]] = []
-    for one_before, one_after, status, change in _settle_pairs(pairing, progress):
+    for one_before, one_after, status, change in _settle_pairs(pairing, functions, progress):
         status_after[one_after] = status
         if pairing.match[one_before] == one_after:
             status_before[one_before] = status
@@ -72,12 +91,13 @@ def compare(
     changes += [(ADDED, change) for change in _new(pairing)]
     changes.sort(key=lambda entry: (entry[0], entry[1].before_node, entry[1].after_node))
     ordered = tuple(change for _, change in changes)
-    return Diff(before, after, ordered, pairing.match, pairing.origin, status_before, status_after)
+    return Diff(pairing.before, pairing.after, ordered, pairing.match, pairing.origin, status_before, status_after)
 
 
-def _settle_pairs(pairing: Pairing, progress: Progress) -> Iterator[tuple[int, int, int, Change | None]]:
+def _settle_pairs(
+    pairing: Pairing, functions: FunctionPairs, progress: Progress
+) -> Iterator[tuple[int, int, int, Change | None]]:
     """Every link as (node before, node after, status, change); no change for an unchanged node."""
-    functions = FunctionPairs(pairing.before, pairing.after)
     differing = functions.differing()
     comparer = NodeComparer(functions, pairing.translate, pairing.renames, frozenset(pairing.names_after))
     old, new = pairing.before.graph_def.node, pairing.after.graph_def.node
@@ -141,6 +161,7 @@ def _judge(
         return CONVERTED, _reason(origin, converted), details
     if name != new_name:
         extra = f"; also {words(content)}" if content else ""
+        extra += "; its inputs differ too" if inputs else ""
         return RENAMED, _reason(origin, f"called {name} before") + extra, details
     if content:
         also = "; its inputs differ too" if inputs else ""
@@ -175,12 +196,13 @@ def _gone(pairing: Pairing) -> Iterator[tuple[int, Change]]:
         removal = pairing.removals.get(node)
         if removal is not None:
             status = SPLICED if removal.rule == "spliced" else REMOVED
-            reason, match = removal.reason or f"{removal.rule} by the operation", "provenance"
+            reason, match = removal.reason or f"{removal.rule} by the operation", PROVENANCE
         elif node in passed:
-            status, match = SPLICED, "structure"
+            status, match = SPLICED, STRUCTURE
             reason = f"this {op} is gone; what read it now reads {passed[node]}"
         else:
-            status, reason, match = REMOVED, f"this {op} is in the first graph only", UNMATCHED
+            status, reason = REMOVED, f"this {op} is in the first graph only"
+            match = pairing.alone.get((0, node), UNMATCHED)
         yield node, Change(STATUSES[status], name, None, reason, match, {"op": [op, None]}, node, -1)
 
 
@@ -190,5 +212,5 @@ def _new(pairing: Pairing) -> Iterator[Change]:
         op = pairing.after.node(node).op
         origin = pairing.origins.get(node)
         reason = _reason(origin, f"this {op} is in the second graph only")
-        match = UNMATCHED if origin is None else "provenance"
+        match = pairing.alone.get((1, node), UNMATCHED)
         yield Change("added", None, pairing.names_after[node], reason, match, {"op": [None, op]}, -1, node)

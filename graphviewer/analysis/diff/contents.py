@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from typing import Any
 
 from graphviewer import protos
+from graphviewer.analysis.ops import VARIABLE_OPS
 from graphviewer.model.document import Document
 
+_VERSION = re.compile(r"V\d+$")
 _ANNOTATIONS = ("_class", "_output_shapes")
 Contents = tuple[list[int], list[int]]
 
@@ -21,11 +25,30 @@ def exact_contents(before: Document, nodes: Sequence[int], after: Document, othe
 
 
 def loose_contents(before: Document, nodes: Sequence[int], after: Document, others: Sequence[int]) -> Contents:
-    """Numbers of nodes of two documents, equal for equal op and dtypes; constants also need equal shapes.
+    """Numbers of nodes of two documents, equal for equal op, dtypes and, of constants and variables, shapes.
 
     Scalars need equal values: another name and another value is another constant.
     """
     return _numbered(before, nodes, after, others, _loose)
+
+
+def family_contents(before: Document, nodes: Sequence[int], after: Document, others: Sequence[int]) -> Contents:
+    """Numbers of nodes of two documents, equal for versions of one op: ``Gather`` and ``GatherV2``.
+
+    Constants need equal values, variables equal shapes.
+    """
+    return _numbered(before, nodes, after, others, _family)
+
+
+@cache
+def op_family(op: str) -> str:
+    """The op without its version."""
+    return _VERSION.sub("", op)
+
+
+def types(node: Any) -> tuple[tuple[str, int], ...]:
+    """The dtypes among a node's attributes, by name."""
+    return tuple(sorted((name, value.type) for name, value in node.attr.items() if value.WhichOneof("value") == "type"))
 
 
 def _numbered(
@@ -36,11 +59,11 @@ def _numbered(
     key: Callable[[Any], Hashable],
 ) -> Contents:
     """Equal keys get one number. Ops that only one side has need no look at their attributes."""
-    common = {before.node(node).op for node in nodes} & {after.node(node).op for node in others}
+    common = {op_family(before.node(node).op) for node in nodes} & {op_family(after.node(node).op) for node in others}
     known: dict[Hashable, int] = {}
 
     def number(node: Any) -> int:
-        return known.setdefault(key(node) if node.op in common else node.op, len(known))
+        return known.setdefault(key(node) if op_family(node.op) in common else (node.op,), len(known))
 
     return [number(before.node(node)) for node in nodes], [number(after.node(node)) for node in others]
 
@@ -53,10 +76,16 @@ def _exact(node: Any) -> bytes:
     return bytes(bare.SerializeToString(deterministic=True))
 
 
+def _family(node: Any) -> Hashable:
+    if node.op in ("Const", *VARIABLE_OPS):
+        return _exact(node) if node.op == "Const" else _loose(node)
+    return op_family(node.op)
+
+
 def _loose(node: Any) -> Hashable:
     if node.op == "Const" and "value" in node.attr:
         tensor = node.attr["value"].tensor
         shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
         return ("Const", tensor.dtype, shape) if shape else _exact(node)
-    types = ((name, value.type) for name, value in node.attr.items() if value.WhichOneof("value") == "type")
-    return (node.op, *sorted(types))
+    declared = node.attr["shape"].SerializeToString(deterministic=True) if "shape" in node.attr else b""
+    return (node.op, types(node), declared)

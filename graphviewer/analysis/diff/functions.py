@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from graphviewer import protos
-from graphviewer.model.document import Document
 
 Pair = tuple[str, str]
 
@@ -23,24 +22,30 @@ class FunctionPairs:
 
     Two functions are the same when signature and nodes are, and the functions they call are, pair by pair. Recursive
     functions are taken as equal until a difference is found.
+
+    Args:
+        before: FunctionDefs of the first library by name.
+        after: those of the second.
+
+    Attributes:
+        are_equal: both libraries are the same, names included.
     """
 
-    def __init__(self, before: Document, after: Document) -> None:
-        self._before, self._after = before.functions, after.functions
+    def __init__(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        self.before, self.after = before, after
         self._known: dict[Pair, bool] = {}
-        libraries = (document.graph_def.library.SerializeToString(deterministic=True) for document in (before, after))
-        self._equal_libraries = len(set(libraries)) == 1
+        self.are_equal = before.keys() == after.keys() and all(before[name] == after[name] for name in before)
 
     def differing(self) -> frozenset[str]:
         """Names on both sides whose functions differ."""
-        if self._equal_libraries:
+        if self.are_equal:
             return frozenset()
-        shared = self._before.keys() & self._after.keys()
+        shared = self.before.keys() & self.after.keys()
         return frozenset(name for name in shared if not self.same(name, name))
 
     def same(self, before: str, after: str) -> bool:
         """Whether two functions do the same; a name that a library lacks equals only itself."""
-        if self._equal_libraries and before == after:
+        if self.are_equal and before == after:
             return True
         if (before, after) not in self._known:
             self._settle((before, after))
@@ -68,30 +73,53 @@ class FunctionPairs:
         self._known.update((pair, pair not in differing) for pair in local)
 
     def _compare(self, pair: Pair) -> _Local:
-        before, after = self._before.get(pair[0]), self._after.get(pair[1])
+        before, after = self.before.get(pair[0]), self.after.get(pair[1])
         if before is None or after is None:
             return _Local(before is after and pair[0] == pair[1], frozenset())
-        left, calls_left = _neutral(before)
-        right, calls_right = _neutral(after)
+        left, calls_left = neutral(before)
+        right, calls_right = neutral(after)
         if left != right:
             return _Local(False, frozenset())
         return _Local(True, frozenset(zip(calls_left, calls_right, strict=True)))
 
 
-def _neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
-    """A FunctionDef without its name, order of nodes, inferred shapes and names of what it calls; and those names."""
+def neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
+    """A FunctionDef without all names that may carry a counter, and the names of the functions that it calls.
+
+    Left out are its name, those of arguments, results and called functions, the order of nodes, inferred shapes.
+    """
     bare = protos.FunctionDef()
     bare.CopyFrom(function)
     bare.signature.name = ""
     bare.attr.pop("_input_shapes", None)
+    arguments = _number_ends(bare)
     for node in bare.node_def:
         node.attr.pop("_output_shapes", None)
         node.ClearField("experimental_debug_info")
+        for slot, text in enumerate(node.input):
+            if text in arguments:
+                node.input[slot] = arguments[text]
     nodes = sorted(bare.node_def, key=lambda node: node.name)
     del bare.node_def[:]
     calls = [name for node in nodes for name in _take_calls(node.attr)]
     body = tuple(node.SerializeToString(deterministic=True) for node in nodes)
     return (bare.SerializeToString(deterministic=True), *body), calls
+
+
+def _number_ends(function: Any) -> Mapping[str, str]:
+    """Call arguments and results by their place; returns the new names of the arguments."""
+    arguments: dict[str, str] = {}
+    for place, argument in enumerate(function.signature.input_arg):
+        arguments[argument.name] = argument.name = f"#{place}"
+    returned = dict(function.ret)
+    function.ret.clear()
+    for place, result in enumerate(function.signature.output_arg):
+        text = returned.pop(result.name, "")
+        result.name = f"#{place}"
+        function.ret[result.name] = arguments.get(text, text)
+    for name, text in returned.items():
+        function.ret[name] = text
+    return arguments
 
 
 def _take_calls(attrs: Mapping[str, Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
@@ -9,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer.analysis.diff.pairing import NAME, PINNED, PROVENANCE, Pairing
+from graphviewer.analysis.diff.contents import types
+from graphviewer.analysis.diff.pairing import NAME, PINNED, PREFIX, PROVENANCE, Pairing
 from graphviewer.analysis.diff.scope_names import by_prefix
 from graphviewer.analysis.diff.structure import by_structure
 from graphviewer.errors import UnknownNameError
 from graphviewer.model.names import nearest
 
 Matcher = Callable[[Pairing], None]
+
+_COUNTER = re.compile(r"_\d+$")
 
 
 def by_pin(pairing: Pairing) -> None:
@@ -118,7 +122,39 @@ def _equal_first(pairing: Pairing, nodes: list[int], partners: list[int]) -> tup
     return [node for node, _ in equal] + rest, [partner for _, partner in equal] + left
 
 
-MATCHERS: tuple[Matcher, ...] = (by_pin, by_provenance, by_name, by_prefix, by_structure)
+def by_number(pairing: Pairing) -> None:
+    """Exchange the partners of nodes whose names differ in a counter only, where dtypes show that they were renumbered.
+
+    ``Identity`` of a string and ``Identity_1`` of an integer may have changed places: counters follow the order in
+    which a program made the nodes, which need not be the same twice.
+    """
+    groups: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for old, new in pairing.pairs():
+        if pairing.how[new] == NAME:
+            left, right = pairing.before.node(old), pairing.after.node(new)
+            if left.op == right.op and left != right and types(left) != types(right):
+                groups[_COUNTER.sub("", pairing.names_before[old])].append((old, new))
+    for pairs in groups.values():
+        _exchange(pairing, pairs)
+
+
+def _exchange(pairing: Pairing, pairs: Sequence[tuple[int, int]]) -> None:
+    """Link the nodes of both sides anew by op and dtypes, if that leaves none over."""
+    waiting: dict[Any, list[int]] = defaultdict(list)
+    for _, new in pairs:
+        node = pairing.after.node(new)
+        waiting[node.op, types(node)].append(new)
+    partners = []
+    for old, _ in pairs:
+        node = pairing.before.node(old)
+        same = waiting[node.op, types(node)]
+        if not same:
+            return
+        partners.append(same.pop(0))
+    pairing.link([old for old, _ in pairs], partners, PREFIX)
+
+
+MATCHERS: tuple[Matcher, ...] = (by_pin, by_provenance, by_name, by_number, by_prefix, by_structure)
 """Run in this order; each links only nodes that are still free."""
 
 

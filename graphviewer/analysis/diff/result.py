@@ -32,11 +32,13 @@ class Change:
         status: one of ``STATUSES``.
         before, after: the node's name on each side; None where it is absent.
         reason: one line for people.
-        match: how the two sides were recognised as one node: ``provenance``, ``name``, ``prefix``, ``structure``;
-            ``none`` for a node of one side only. A removal that an operation reported has ``provenance``.
+        match: how the two sides were recognised as one node, one of ``pairing.MATCHES``: ``pinned``, ``provenance``,
+            ``name``, ``prefix``, ``structure``; ``none`` for a node of one side only. A removal that an operation
+            reported has ``provenance``, one that a person asked for ``pinned``.
         details: what differs, as ``[before, after]`` pairs: ``op``, ``device``, ``dtype``, ``shape``, ``value``,
             ``inputs``, and by attribute name ``functions`` and ``attributes``; ``conversion`` says which one,
-            ``difference`` how far values are apart. Values are digests and statistics, never bytes.
+            ``difference`` how far values are apart, ``role`` what a removed node was for. Values are digests and
+            statistics, never bytes.
         before_node, after_node: node numbers, -1 where absent.
     """
 
@@ -67,6 +69,35 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
+class FunctionChange:
+    """One library function that is not the same on both sides.
+
+    Attributes:
+        status: ``removed``, ``added`` or ``changed``.
+        before, after: its name on each side; None where it is absent.
+        reason: one line for people.
+        match: how the two sides were recognised: ``name``, ``structure`` (called from the same place), ``none``.
+        inside: what became of its nodes: a comparison of two documents in which the arguments come first, then the
+            nodes, then the results. None where it is on one side only.
+    """
+
+    status: str
+    before: str | None
+    after: str | None
+    reason: str
+    match: str
+    inside: Diff | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """An entry of ``functions``."""
+        plain = {key: getattr(self, key) for key in ("status", "before", "after", "reason", "match")}
+        if self.inside is not None:
+            plain["summary"] = self.inside.summary()
+            plain["changes"] = [change.to_json() for change in self.inside.changes]
+        return plain
+
+
+@dataclass(frozen=True, eq=False)
 class Diff:
     """Two documents and what became of every node.
 
@@ -76,6 +107,9 @@ class Diff:
         origin: int32 [nodes after], the node of ``before``, -1 where it is new. Several nodes can have one origin: the
             ports of a cut pipeline become one placeholder each.
         status_before, status_after: int8 [nodes], index into ``STATUSES``.
+        functions: library functions that are not the same on both sides, compared inside.
+        function_names: name in the second library of every function that both have, by its name in the first.
+        signatures: what differs between the SignatureDefs, where both files can have some.
     """
 
     before: Document
@@ -85,11 +119,18 @@ class Diff:
     origin: Ints
     status_before: NDArray[np.int8]
     status_after: NDArray[np.int8]
+    functions: tuple[FunctionChange, ...] = ()
+    function_names: Mapping[str, str] = field(default_factory=dict)
+    signatures: tuple[Change, ...] = ()
 
     @property
     def same(self) -> bool:
-        """Every node is unchanged."""
-        return not self.changes
+        """Every node is unchanged, in functions too.
+
+        A function that only one side has does not count: nothing calls it, or its caller would have changed. Nor do
+        signatures: they name parts of a graph, and most files have none.
+        """
+        return not self.changes and not any(one.inside is not None for one in self.functions)
 
     def summary(self) -> dict[str, int]:
         """Nodes per status, all statuses listed; a node that is on both sides counts once."""
@@ -124,13 +165,19 @@ class Diff:
         return {change.after_node: change for change in self.changes if change.after_node >= 0}
 
     def to_json(self) -> dict[str, Any]:
-        """The document that the contract fixes for ``diff --json``."""
+        """The document that the contract fixes for ``diff --json``; see ``resources/schema/diff-1.json``."""
+        more = {
+            key: [one.to_json() for one in found]
+            for key, found in (("functions", self.functions), ("signatures", self.signatures))
+            if found
+        }
         return {
             "version": FORMAT_VERSION,
             "before": _side(self.before, len(self.match)),
             "after": _side(self.after, len(self.origin)),
             "summary": self.summary(),
             "changes": [change.to_json() for change in self.changes],
+            **more,
         }
 
 

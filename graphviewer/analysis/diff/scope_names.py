@@ -10,15 +10,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from graphviewer.analysis.diff.contents import loose_contents
 from graphviewer.analysis.diff.pairing import PREFIX, Pairing
 from graphviewer.model.graph import Graph
 
 _MOST_RENAMES = 256
 _MOST_PARTNERS = 16  # more nodes called alike say nothing about scopes
 _SHARE = 0.1  # a renaming of this part of all nodes that look for a partner needs no further proof
+_HALF = 0.5  # ... but must cover this part of the smaller scope
 _COVERAGE = 0.8  # a smaller one must cover this part of both scopes ...
 _ENOUGH = 4  # ... with at least so many nodes, and fit its surroundings
 _MOST_SWEEPS = 8
+_MOST_LOOKED_AT = 500
 
 
 class Renaming(NamedTuple):
@@ -43,8 +46,10 @@ def by_prefix(pairing: Pairing) -> None:
     enough = max(2.0, _SHARE * min((~pairing.settled_before).sum(), (~pairing.settled_after).sum()))
     names = _Names(pairing)
     for renaming in ranked:
-        pairs = names.below(renaming)[0] if votes[renaming] >= enough else []
-        if len(pairs) >= enough:
+        if votes[renaming] < enough:
+            continue
+        pairs, smaller, _ = names.below(renaming)
+        if len(pairs) >= max(enough, _HALF * smaller) and _mostly_alike(pairing, pairs):
             _link(pairing, pairs)
     clear = _unrivalled(votes)
     for _ in range(_MOST_SWEEPS):
@@ -55,12 +60,19 @@ def by_prefix(pairing: Pairing) -> None:
 
 
 def _link_if_it_fits(pairing: Pairing, names: _Names, renaming: Renaming) -> bool:
-    pairs, size = names.below(renaming)
-    covers = len(pairs) >= max(_ENOUGH, _COVERAGE * size)
-    if not covers or not _fits(pairing, pairs):
+    pairs, _, larger = names.below(renaming)
+    covers = len(pairs) >= max(_ENOUGH, _COVERAGE * larger)
+    if not covers or not _mostly_alike(pairing, pairs) or not _fits(pairing, pairs):
         return False
     _link(pairing, pairs)
     return True
+
+
+def _mostly_alike(pairing: Pairing, pairs: Sequence[tuple[int, int]]) -> bool:
+    """Whether at least half of some pairs have equal dtypes and shapes: ``Const_1`` to ``Const_9`` are everywhere."""
+    some = pairs[:: len(pairs) // _MOST_LOOKED_AT + 1]
+    numbers = loose_contents(pairing.before, [old for old, _ in some], pairing.after, [new for _, new in some])
+    return 2 * sum(map(int.__eq__, *numbers)) >= len(some)
 
 
 def _link(pairing: Pairing, pairs: Sequence[tuple[int, int]]) -> None:
@@ -75,12 +87,12 @@ class _Names:
         self._before = sorted((pairing.names_before[node], node) for node in pairing.free_before())
         self._after = sorted((pairing.names_after[node], node) for node in pairing.free_after())
 
-    def below(self, renaming: Renaming) -> tuple[list[tuple[int, int]], int]:
-        """Pairs with one op and one name below the two scopes; and the free nodes in the larger of them."""
+    def below(self, renaming: Renaming) -> tuple[list[tuple[int, int]], int, int]:
+        """Pairs with one op and one name below the two scopes; the free nodes in the smaller and the larger of them."""
         pairing = self._pairing
         here = [entry for entry in _inside(self._before, renaming.old) if not pairing.settled_before[entry[1]]]
         there = {name: node for name, node in _inside(self._after, renaming.new) if not pairing.settled_after[node]}
-        size = max(len(here), len(there))
+        sizes = sorted((len(here), len(there)))
         head, other = (scope + "/" if scope else "" for scope in renaming)
         ops_before, ops_after = pairing.before.graph.ops, pairing.after.graph.ops
         pairs = []
@@ -88,7 +100,7 @@ class _Names:
             partner = there.pop(other + name[len(head) :], -1)
             if partner >= 0 and ops_after[partner] == ops_before[node]:
                 pairs.append((node, partner))
-        return pairs, size
+        return pairs, sizes[0], sizes[1]
 
 
 def _inside(names: list[tuple[str, int]], scope: str) -> list[tuple[str, int]]:

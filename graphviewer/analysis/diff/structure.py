@@ -7,15 +7,18 @@ ever larger neighbourhood (Weisfeiler and Leman, 1968); nodes whose colour occur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.diff.contents import Contents, exact_contents, loose_contents
+from graphviewer.analysis.diff.contents import Contents, exact_contents, family_contents, loose_contents, op_family
+from graphviewer.analysis.diff.nodes import conversion
 from graphviewer.analysis.diff.pairing import STRUCTURE, Pairing
 from graphviewer.model.graph import Graph, Ints, Mask
+from graphviewer.protos import op_def
 
 Colours = NDArray[np.uint64]
 
@@ -30,23 +33,44 @@ _IN, _OUT = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)
 READS, FEEDS = 0, 1
 
 
+class _Pass(NamedTuple):
+    """One way to look at nodes.
+
+    Attributes:
+        contents: numbers of op and attributes.
+        partly: directions in which one linked neighbour is enough at last; READS, FEEDS.
+        ties: link also what cannot be told apart.
+    """
+
+    contents: Callable[..., Contents]
+    partly: tuple[int, ...]
+    ties: bool
+
+
+_PASSES = (
+    _Pass(exact_contents, (READS, FEEDS), ties=True),
+    _Pass(loose_contents, (), ties=False),
+    _Pass(family_contents, (READS,), ties=False),
+)
+
+
 def by_structure(pairing: Pairing) -> None:
     """Link nodes of equal op and attributes in equal surroundings, then those whose attributes or values differ.
 
     Works outwards from what is linked, then inwards from the farthest neighbourhoods that agree. Nodes that cannot be
     told apart (equal branches) are linked in file order.
     """
-    for contents in (exact_contents, loose_contents):
+    for look in _PASSES:
         if pairing.is_done:
             return
-        sides = _sides(pairing, contents)
+        sides = _sides(pairing, look.contents)
         _spread(pairing, sides)
         for depth in _DEPTHS:
             if not pairing.is_done and _link_deep(pairing, sides, depth):
                 _spread(pairing, sides)
-        if not pairing.is_done:
-            _spread(pairing, sides, whole=False)
-        for _ in range(_MOST_TIES):
+        if look.partly and not pairing.is_done:
+            _spread(pairing, sides, look.partly, whole=False)
+        for _ in range(_MOST_TIES if look.ties else 0):
             if pairing.is_done or not _link_ties(pairing, sides):
                 break
             _spread(pairing, sides)
@@ -58,21 +82,27 @@ class _Side:
     Args:
         graph: the graph.
         linked: int32 [nodes], number of the link, -1 where there is none; the pairing's own, so always up to date.
+        opaque: bool [nodes], linked to a node of another op, whose inputs and outputs mean something else.
         free: numbers of the nodes that look for a partner, rising.
         contents: uint64 [free], colour of op and attributes.
+        salt: of this side, so that opaque nodes of the two never look alike.
     """
 
-    def __init__(self, graph: Graph, linked: Ints, free: Ints, contents: Colours) -> None:
-        self.graph, self._linked, self._free = graph, linked, free
+    def __init__(
+        self, graph: Graph, linked: Ints, opaque: Mask, free: Ints, contents: Colours, salt: np.uint64
+    ) -> None:
+        self.graph, self._linked, self._opaque, self._free = graph, linked, opaque, free
         self._contents = np.zeros(len(graph), np.uint64)
         self._contents[free] = contents
+        self._contents[opaque] = _mixed(np.flatnonzero(opaque).astype(np.uint64) ^ salt)
         tag = _mixed((graph.port + 2).astype(np.uint64) * np.uint64(65_599) + graph.slot.astype(np.uint64))
         tag[graph.control] = _CONTROL  # control inputs have no order
         out = graph.out_edges
         self._starts = (graph.in_start, graph.out_start)
         self._other = (graph.src, graph.dst[out])
         self._tags = (tag ^ _IN, tag[out] ^ _OUT)
-        self._is_data = (~graph.control, ~graph.control[out])
+        says_place = np.array([not _takes_a_list(op) for op in graph.ops], np.bool_)[graph.dst]
+        self._is_place = (~graph.control, (~graph.control & says_place)[out])
 
     def free(self) -> Ints:
         """Nodes that still look for a partner."""
@@ -88,7 +118,7 @@ class _Side:
     def start(self) -> Colours:
         """uint64 [nodes], colours before the first round: of the link, of the content, 0 for a node without partner."""
         colours = self._contents.copy()
-        is_linked = self._linked >= 0
+        is_linked = (self._linked >= 0) & ~self._opaque
         colours[is_linked] = _mixed(self._linked[is_linked].astype(np.uint64) + np.uint64(1 << 40))
         return colours
 
@@ -111,15 +141,16 @@ class _Side:
             direction: where to look.
             nodes: to choose from; all are free.
             colours: of ``start``.
-            whole: only nodes of which all data inputs, or consumers, are linked; else one will do.
+            whole: only nodes of which all data inputs, or consumers, are linked; else one will do. To be the third in
+                a list of inputs says nothing.
         """
         edges, bounds = self._edges(direction, nodes)
-        other, data = self._other[direction][edges], self._is_data[direction][edges]
-        known = data & (self._linked[other] >= 0)
+        other, place = self._other[direction][edges], self._is_place[direction][edges]
+        known = place & (self._linked[other] >= 0) & ~self._opaque[other]
         count = _segments(known.astype(np.int64), bounds)
         ready = count > 0
         if whole:
-            ready &= count == _segments(data.astype(np.int64), bounds)
+            ready &= count == _segments(place.astype(np.int64), bounds)
         values = np.where(known, _mixed(colours[other] ^ self._tags[direction][edges]), np.uint64(0))
         return nodes[ready], _mixed(self._contents[nodes[ready]] + _segments(values, bounds)[ready])
 
@@ -147,29 +178,51 @@ class _Side:
         return np.arange(bounds[-1]) + np.repeat(first - bounds[:-1], count), bounds
 
 
+@cache
+def _takes_a_list(op: str) -> bool:
+    """The op reads any number of tensors of one kind: ``AddN``, ``Pack``, ``SaveV2``."""
+    definition = op_def(op)
+    return definition is not None and any(one.number_attr or one.type_list_attr for one in definition.input_arg)
+
+
 def _sides(pairing: Pairing, contents: Callable[..., Contents]) -> tuple[_Side, _Side]:
     free = [np.flatnonzero(~settled).astype(np.int32) for settled in (pairing.settled_before, pairing.settled_after)]
     numbers = contents(pairing.before, free[0].tolist(), pairing.after, free[1].tolist())
     colours = [_mixed(np.array(each, np.uint64)) for each in numbers]
+    opaque = _opaque(pairing)
     return (
-        _Side(pairing.before.graph, pairing.match, free[0], colours[0]),
-        _Side(pairing.after.graph, pairing.numbers, free[1], colours[1]),
+        _Side(pairing.before.graph, pairing.match, opaque[0], free[0], colours[0], _IN),
+        _Side(pairing.after.graph, pairing.numbers, opaque[1], free[1], colours[1], _OUT),
     )
 
 
-def _spread(pairing: Pairing, sides: tuple[_Side, _Side], *, whole: bool = True) -> None:
+def _opaque(pairing: Pairing) -> tuple[Mask, Mask]:
+    """bool [nodes] of either side: linked to a node of another op, versions and conversions not counted."""
+    before, after = (np.zeros(len(side), np.bool_) for side in (pairing.match, pairing.origin))
+    ops, others = pairing.before.graph.ops, pairing.after.graph.ops
+    for old, new in pairing.pairs():
+        op, other = ops[old], others[new]
+        if op != other and op_family(op) != op_family(other) and not conversion(op, other):
+            before[old] = after[new] = True
+    return before, after
+
+
+def _spread(
+    pairing: Pairing, sides: tuple[_Side, _Side], directions: Sequence[int] = (READS, FEEDS), *, whole: bool = True
+) -> None:
     """Link nodes that alone read, or alone feed, the same linked nodes; outwards from what is linked, layer by layer.
 
     Args:
         pairing: what is linked.
         sides: both graphs.
+        directions: where to look.
         whole: all that they read, or feed, must be linked; else at least one node.
     """
     near: list[tuple[Ints, Ints]] = []
     for _ in range(_MOST_ROUNDS):
         everywhere = not near
         near = near or [(side.free(), side.free()) for side in sides]
-        linked = [_link_at(pairing, sides, direction, near, whole=whole) for direction in (READS, FEEDS)]
+        linked = [_link_at(pairing, sides, direction, near, whole=whole) for direction in directions]
         new = [np.concatenate(each) for each in zip(*linked, strict=True)]
         if pairing.is_done or (everywhere and not len(new[0])):
             return

@@ -71,7 +71,7 @@ def _is_splat(values: Values) -> bool:
 
 def _flat(values: Values) -> Values:
     """All values in a row; of a splat only the one, and nothing of an empty tensor."""
-    if values.size and _is_splat(values):
+    if values.size > 1 and _is_splat(values):
         return values[(slice(1),) * values.ndim].reshape(-1)
     return values.reshape(-1)
 

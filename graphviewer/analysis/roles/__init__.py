@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphviewer.analysis.roles.facts import Facts
+from graphviewer.analysis.roles.arithmetic import averaging
+from graphviewer.analysis.roles.backward import LOSS_ARITHMETIC
+from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
 from graphviewer.analysis.roles.inference import needed
-from graphviewer.analysis.roles.loss import TRIVIAL_OPS, Forward
+from graphviewer.analysis.roles.loss import Forward
 from graphviewer.analysis.roles.markers import markers
 from graphviewer.analysis.roles.registry import ROLES, Rule, role_rules, rule
 from graphviewer.analysis.roles.training import Training
@@ -25,6 +27,12 @@ __all__ = ["ROLES", "Roles", "Rule", "classify", "role_rules", "rule"]
 
 UPDATES = ("batch_norm_update", "moving_average", "metric", "optimizer", "global_step", "initializer")
 """Roles of writes that hand a read of their variable back to the caller."""
+
+
+GRADIENT_LEFTOVERS = frozenset({"FloorDiv", "OnesLike", "ZerosLike"})
+"""What building a backward pass leaves unread: zeros for outputs without a gradient, sizes of what a mean is over."""
+
+AVERAGES = ("batch_norm_update", "moving_average")
 
 
 def classify(document: Document, outputs: Sequence[Endpoint], inputs: Sequence[Endpoint] = ()) -> Overlay:
@@ -53,8 +61,11 @@ class Roles:
         self.seeded = Assignment(self.facts)
         for one in role_rules():
             self.seeded.give(one.find(self.training), one.role, one.reason)
-        silent = self.seeded.has("summary") | self.seeded.has("check")
-        self.forward = Forward(self.training, ~self.seeded.open, silent)
+        for role in AVERAGES:
+            moving = averaging(self.facts, self.seeded.has(role) & self.facts.assigns)
+            self.seeded.give(moving, role, f"Computes an update of {role.replace('_', ' ')}s.")
+        silent = self.seeded.has("summary") | self.seeded.has("check") | self.facts.leftovers
+        self.forward = Forward(self.training, ~self.seeded.open, self.seeded.has("gradient"), silent)
 
     def overlay(self, outputs: Sequence[Endpoint], inputs: Sequence[Endpoint] = ()) -> Overlay:
         """See ``classify``."""
@@ -67,6 +78,9 @@ class Roles:
             by_consumers(given, forward)
             by_control(given)
         by_use(given, forward)
+        if self.training.passes.seeds:
+            left = facts.family(GRADIENT_LEFTOVERS) & (facts.readers() == 0)
+            given.give(left, "gradient", "Left over from building the backward pass; nothing uses it.")
         by_consumers(given, forward, partly=True)
         by_control(given)
         by_conditional(given)
@@ -85,6 +99,10 @@ class Roles:
         given.give(labelled & ~inside & own, "metric", "Depends on the labels, but the loss does not need it.")
         given.give(forward.loss_only & own, "loss", "Comes after the last weight, and only the loss uses it.")
         given.give(self._metric_values(given), "metric", "Reads what a metric summed up.")
+        own = forward.sinks & facts.family(LOSS_ARITHMETIC) & (facts.readers() > 0)
+        given.give(
+            own & (facts.readers() == facts.readers(given.has("summary"))), "summary", "Only summary nodes use it."
+        )
         ends = forward.sinks & facts.below(facts.variables)
         given.give(ends, "training_forward", "An end of the forward pass that the outputs do not need.")
 
@@ -109,7 +127,4 @@ class Roles:
             given.give(facts.mask([node]), role, f"Reads {named}, but nothing uses that.")
         weights = facts.below(facts.variables) & forward.reached
         given.give(weights, "training_forward", "Forward pass that the outputs do not need.")
-        if self.training.passes.seeds:
-            left = facts.family({"OnesLike", "ZerosLike"}) & (facts.readers() == 0)
-            given.give(left, "gradient", "Left over from building the backward pass; nothing uses it.")
         given.give(given.open, "unused", "Nothing uses it.")

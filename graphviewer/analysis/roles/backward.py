@@ -97,28 +97,34 @@ class Backward:
     def groups(self) -> tuple[frozenset[int], ...]:
         """For each optimizer, the values that backward passes give it; hand-written ones count as one."""
         groups = [self._stored(group) for group in self._applied if group]
-        return tuple(groups) or tuple(filter(None, [self._by_hand(self.below_gradient_ops, None)])) or self._descents()
+        return tuple(groups) or tuple(filter(None, [self._by_hand(self.below_gradient_ops)])) or self._descents()
 
-    def _by_hand(self, marked: Mask, written_by: frozenset[str] | None) -> frozenset[int]:
-        """Values below ``marked`` that assignments write."""
+    def _by_hand(self, marked: Mask, written_by: frozenset[str] | None = None) -> frozenset[int]:
+        """What assignments write, with its indices, where some of it is among ``marked``."""
         fitting = (one for one in self.facts.writes if written_by is None or self.graph.ops[one.node] in written_by)
-        return frozenset(value for write in fitting for value in write.values if marked[value])
+        return frozenset(value for one in fitting if any(marked[other] for other in one.values) for value in one.values)
 
     def _descents(self) -> tuple[frozenset[int], ...]:
         """Where neither optimizer ops nor gradient ops are (word2vec): what is subtracted below a seed."""
-        below = [self._reached(node) for rank, node in self._ones if rank == SCALAR]
-        groups = (self._by_hand(reached, SUBTRACTING) for reached in below if reached is not None)
+        groups = (self._by_hand(reached, SUBTRACTING) for reached in self._below_scalars())
         return tuple(group for group in groups if group)
+
+    def _below_scalars(self) -> Iterator[Mask]:
+        """What each of the ones reaches that only ``tf.gradients`` makes."""
+        below = (self._reached(node) for rank, node in self._ones if rank == SCALAR)
+        return (reached for reached in below if reached is not None)
 
     def _stored(self, gradients: frozenset[int]) -> frozenset[int]:
         """The values that optimizer ops get, and those that were summed up in what they read (accumulated gradients)."""
         facts = self.facts
-        direct = {node for node in gradients if self.below_gradient_ops[node]}
-        if len(direct) == len(gradients):
+        marked = self.below_gradient_ops.copy()
+        for reached in self._below_scalars():
+            marked |= reached
+        if all(marked[node] for node in gradients):
             return gradients
-        held = facts.above(facts.mask(gradients - direct), facts.variables | self.surely_forward)
-        variables = held & facts.variables & ~self.surely_forward
-        values = {value for one in facts.writes if one.variable != NONE and variables[one.variable] for value in one.values}
+        held = facts.above(facts.mask(node for node in gradients if not marked[node]), facts.variables)
+        writes = (one for one in facts.writes if one.variable != NONE and held[one.variable])
+        values = {value for one in writes for value in one.values if marked[value]}
         for node in np.flatnonzero(facts.family(STORES)).tolist():
             inputs = self.graph.inputs(node)
             if inputs and held[inputs[0]]:
@@ -189,10 +195,11 @@ class Backward:
         applied = facts.above(facts.mask(node for group in self.groups for node in group), stop)
         loss = facts.below(below & ~towards & facts.family(LOSS_ARITHMETIC), stop) & below & ~applied
         found = below & ~loss
+        dead = ~facts.above(self.below_seeds) & ~facts.family(LOSS_ARITHMETIC)
         for rank, node in self._ones:
             reached = self._reached(node) if rank and node not in self.seeds else None
             if reached is not None and (reached & others).any():
-                found |= reached & towards
+                found |= (reached & (towards | dead)) | facts.mask(self.graph.inputs(node))
         return found
 
     def _loops(self) -> Iterator[Mask]:

@@ -17,6 +17,9 @@ from graphviewer.model.names import parse_input
 
 NONE, MANY = -1, -2
 
+TRIVIAL_OPS = ops.SHAPE_OPS | {"Const", "NoOp", "OnesLike", "ZerosLike"}
+"""Left over at the ends of gradient code; never what someone computes a graph for."""
+
 
 class Write(NamedTuple):
     """One op that changes a variable.
@@ -146,6 +149,28 @@ class Facts:
     def is_read(self) -> Mask:
         """bool [n]: the node is a variable or hands one on unchanged."""
         return np.asarray(self.behind >= 0)
+
+    @cached_property
+    def own_reads(self) -> Mask:
+        """bool [n]: ``v/read``, which TF1 makes with every variable ``v`` that is a reference."""
+        first = ops.first_inputs(self.graph)
+        return np.asarray(self.family({"Identity"}) & (first >= 0) & self.family(ops.REF_VARIABLE_OPS)[first])
+
+    @cached_property
+    def leftovers(self) -> Mask:
+        """bool [n]: trivial nodes that nothing reads; that they read others says nothing about the use of these."""
+        return np.asarray(self.family(TRIVIAL_OPS) & (self.readers() == 0))
+
+    @cached_property
+    def normalized(self) -> Mask:
+        """bool [n]: ends of ``l2_normalize``: x * rsqrt(max(sum(x * x), epsilon))."""
+        graph, found = self.graph, []
+        for node in np.flatnonzero(self.family({"Mul"})).tolist():
+            steps = graph.inputs(node)
+            for op in ("Rsqrt", "Maximum", "Sum", "Square"):
+                steps = [source for step in steps if graph.ops[step] == op for source in graph.inputs(step)]
+            found += [node] if set(steps) & set(graph.inputs(node)) else []
+        return self.mask(found)
 
     @cached_property
     def single_variable(self) -> list[int]:

@@ -7,33 +7,33 @@ import numpy as np
 
 from graphviewer.analysis import ops
 from graphviewer.analysis.roles.backward import CONTACT_DEPTH, LOSS_ARITHMETIC, PLUMBING
-from graphviewer.analysis.roles.facts import Facts
+from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
 from graphviewer.analysis.roles.training import Training
 from graphviewer.model.graph import Mask
-
-TRIVIAL_OPS = ops.SHAPE_OPS | {"Const", "NoOp", "OnesLike", "ZerosLike"}
-"""Left over at the ends of gradient code; never what someone computes a graph for."""
 
 class Forward:
     """Cached answers about the forward pass.
 
     Args:
         claimed: bool [n], nodes that already have a role of training.
-        silent: bool [n], nodes whose reading says nothing about use: summaries and checks.
+        backward: bool [n], those of them that are backward passes.
+        silent: bool [n], nodes whose reading says nothing about use: summaries, checks and leftovers.
     """
 
-    def __init__(self, training: Training, claimed: Mask, silent: Mask) -> None:
+    def __init__(self, training: Training, claimed: Mask, backward: Mask, silent: Mask) -> None:
         self.training = training
         self.facts: Facts = training.facts
         self.graph = training.graph
-        self._claimed, self._silent = claimed, silent
+        self._claimed, self._backward, self._silent = claimed, backward, silent
 
     @cached_property
     def backward(self) -> Mask:
-        """bool [n]: the backward pass, and what only serves it."""
-        facts, seeded = self.facts, self.training.backward
-        helpers = facts.above(seeded) & ~self.reached & ~self._claimed & ~facts.variables
-        return seeded | helpers
+        """bool [n]: the backward passes, and what only serves them or the handing over of gradients."""
+        facts, passes = self.facts, self.training.passes
+        handed = facts.mask(node for group in passes.groups for node in group)
+        handed &= ~self._claimed & ~facts.below(facts.variables)  # the rows that a sparse gradient is for
+        helpers = facts.above(self._backward | handed) & ~self.reached & ~self._claimed & ~facts.variables
+        return passes.nodes | helpers
 
     @cached_property
     def _worth_computing(self) -> Mask:
@@ -53,7 +53,12 @@ class Forward:
         """bool [n]: the forward pass: all that its ends, summaries and gradient ops need of it."""
         facts, training = self.facts, self.training
         recorded = (facts.readers(facts.recorders) > 0) & ~training.backward
-        ends = self.sinks | recorded | training.passes.surely_forward | (training.passes.differentiated & ~training.backward)
+        ends = (
+            self.sinks
+            | recorded
+            | training.passes.surely_forward
+            | (training.passes.differentiated & ~training.backward)
+        )
         return facts.above(ends)
 
     @cached_property
@@ -150,11 +155,19 @@ class Forward:
         fitting = facts.family(PLUMBING | ops.PLACEHOLDER_OPS) & ~above_weights & ~facts.is_read
         formal = facts.family(ops.SHAPE_OPS)
         while True:
-            inside = labelled | self.backward | facts.recorders | formal
+            inside = labelled | self.backward | self._silent | formal
             new = fitting & ~labelled & (facts.readers(labelled) > 0) & (facts.readers() == facts.readers(inside))
             if not new.any():
                 return labelled
             labelled = labelled | new
+
+    @cached_property
+    def layers(self) -> Mask:
+        """bool [n]: nodes of the forward pass with ops that neither losses nor records are made of."""
+        facts = self.facts
+        other = facts.family(LOSS_ARITHMETIC | ops.LOSS_OPS | TRIVIAL_OPS | ops.PLACEHOLDER_OPS)
+        fed = facts.from_values | facts.below(facts.variables)
+        return np.asarray(fed & self.reached & (~other | facts.normalized) & ~self.labelled & ~facts.is_read)
 
     @cached_property
     def loss_only(self) -> Mask:
@@ -164,9 +177,9 @@ class Forward:
         if not self.losses:
             return found
         above_weights = facts.above(self.weighted)
-        fitting = facts.family(LOSS_ARITHMETIC) & self.above_loss & ~above_weights & ~facts.is_read & ~self._claimed
+        fitting = facts.family(LOSS_ARITHMETIC) & self.above_loss & ~above_weights & ~facts.is_read & ~self._claimed & ~facts.normalized
         while True:
-            inside = found | self.backward | facts.recorders
+            inside = found | self.backward | self._silent
             new = fitting & ~found & (facts.readers() > 0) & (facts.readers() == facts.readers(inside))
             if not new.any():
                 return found

@@ -13,6 +13,7 @@ from graphviewer.model.graph import Mask
 GRADIENT_ARGUMENTS = frozenset({"grad", "gradient", "delta", "indices", "out_backprop"})
 """What optimizer ops call the gradient; ``indices`` says which rows a sparse one is for."""
 
+
 @dataclass(frozen=True)
 class Optimizer:
     """One optimizer: the apply ops that share their hyper-parameters.
@@ -41,17 +42,20 @@ class Training:
     def optimizers(self) -> tuple[Optimizer, ...]:
         """The optimizers of the graph, told apart by their hyper-parameters (a GAN has two)."""
         groups: dict[frozenset[int], list[Optimizer]] = {}
+        behind = self.facts.behind
         for node in np.flatnonzero(self.facts.applies).tolist():
             one = self._apply(node)
-            groups.setdefault(one.hyper, []).append(one)
+            # Every op reads resource variables for itself: it is the variable that is shared.
+            shared = frozenset(int(behind[hyper]) if behind[hyper] != NONE else hyper for hyper in one.hyper)
+            groups.setdefault(shared, []).append(one)
         return tuple(
             Optimizer(
                 frozenset().union(*(one.variables for one in ones)),
                 frozenset().union(*(one.slots for one in ones)),
                 frozenset().union(*(one.gradients for one in ones)),
-                hyper,
+                frozenset().union(*(one.hyper for one in ones)),
             )
-            for hyper, ones in groups.items()
+            for ones in groups.values()
         )
 
     def _apply(self, node: int) -> Optimizer:
@@ -98,18 +102,30 @@ class Training:
 
     @cached_property
     def gradient_writes(self) -> Mask:
-        """bool [n]: assignments of a value that depends on a gradient: hand-written optimizers.
+        """bool [n]: assignments of a value that depends on a gradient: hand-written optimizers."""
+        return self._by_hand[0]
 
-        An optimizer made of assignments also goes on from what they return (the moments of a sparse Adam).
-        """
+    @cached_property
+    def gradients(self) -> Mask:
+        """bool [n]: values that depend on a gradient, also through what hand-written optimizers return."""
+        return self._by_hand[1]
+
+    @cached_property
+    def _by_hand(self) -> tuple[Mask, Mask]:
+        """Writes by gradients, and values that depend on gradients or on what these writes return (sparse Adam)."""
         facts = self.facts
-        marked = self.passes.below_seeds if self.passes.seeds else self.passes.below_gradient_ops
+        gradients = self.passes.below_seeds if self.passes.seeds else self.passes.below_gradient_ops
         while True:
-            found = facts.mask(one.node for one in facts.writes if any(marked[value] for value in one.values))
-            further = marked | facts.below(found, facts.ends & ~found)
-            if np.array_equal(further, marked):
-                return found
-            marked = further
+            written = facts.mask(one.node for one in facts.writes if any(gradients[value] for value in one.values))
+            further = gradients | (facts.below(written, facts.ends & ~written) & ~facts.ends)
+            if np.array_equal(further, gradients):
+                return written, gradients
+            gradients = further
+
+    @cached_property
+    def forward(self) -> Mask:
+        """bool [n]: what the losses are computed from, as far as backward passes tell."""
+        return self.passes.surely_forward | self.facts.above(self.passes.contacts)
 
     @cached_property
     def trained(self) -> Mask:
@@ -117,10 +133,8 @@ class Training:
 
         A hand-written optimizer also assigns its own slots; what the forward pass reads is trained.
         """
-        by_hand = [write for write in self.facts.writes if self.gradient_writes[write.node]]
-        forward = self.passes.surely_forward | self.facts.above(self.passes.contacts)
-        assigned = self.facts.mask(write.variable for write in by_hand)
-        return self.facts.mask(self._applied) | (assigned & forward)
+        written = self.facts.mask(one.variable for one in self.facts.writes if self.gradient_writes[one.node])
+        return self.facts.mask(self._applied) | (written & self.forward)
 
     @property
     def trains(self) -> bool:

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from graphviewer.analysis.roles.loss import Forward
-from graphviewer.analysis.roles.registry import CODE
+from graphviewer.analysis.roles.registry import CODE, ROLES
 from graphviewer.analysis.roles.rules.updates import counters
 from graphviewer.analysis.roles.vote import Assignment
 from graphviewer.model.graph import Mask
@@ -40,6 +40,7 @@ def by_use(given: Assignment, forward: Forward) -> None:
     given.give(left & training.slots, "optimizer", "Belongs to the optimizer, which changes it beside the weights.")
     given.give(left & counted, "global_step", "Counts the steps of training.")
     given.give(left & training.hyper & ~training.trained, "optimizer", "A hyper-parameter of the optimizer.")
+    given.give(left & _copied(given, forward), "training_forward", "A copied weight that the outputs do not need.")
     for role, reason in WRITTEN_BY:
         given.give(left & _written_by(given, role) & ~training.trained, role, reason)
     used = forward.reached | training.trained
@@ -49,6 +50,17 @@ def by_use(given: Assignment, forward: Forward) -> None:
         named = facts.mask(node for node in known if re.search(pattern, given.graph.names[node]))
         given.give(named, role, "Saved, but nothing reads it; told by its name.")
     given.give(left, "unused", "No node reads this variable but to save it.")
+    for role in set(ROLES) - {"inference", "unused"}:
+        own = facts.own_reads & given.has(role)[facts.behind]
+        given.give(own, role, "Reads {variable}.")
+
+
+def _copied(given: Assignment, forward: Forward) -> Mask:
+    """bool [n]: variables that are moved towards others, and that layers read (the target network of deep Q-learning)."""
+    facts = given.facts
+    src, dst = facts.data
+    reading = facts.is_read[src] & forward.layers[dst] & (given.open | given.has("training_forward"))[dst]
+    return facts.mask(facts.behind[src[reading]].tolist()) & _written_by(given, "moving_average")
 
 
 def _written_by(given: Assignment, role: str) -> Mask:

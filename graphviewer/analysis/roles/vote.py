@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.analysis import ops
-from graphviewer.analysis.roles.facts import Facts
-from graphviewer.analysis.roles.loss import TRIVIAL_OPS, Forward
+from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
+from graphviewer.analysis.roles.loss import Forward
 from graphviewer.analysis.roles.registry import CODE, ROLES
 from graphviewer.model.graph import Mask
 
@@ -82,32 +82,34 @@ def by_consumers(given: Assignment, forward: Forward, *, partly: bool = False) -
     """
     start, readers = given.facts.consumers
     codes = given.codes.tolist()
-    fixed = given.facts.variables.tolist()
+    fixed = (given.facts.variables | given.facts.own_reads).tolist()
+    leftover = given.facts.leftovers.tolist()
     for node in reversed(given.facts.order):
         if codes[node] >= 0 or fixed[node]:
             continue
-        seen = {codes[reader] for reader in readers[start[node] : start[node + 1]]}
+        seen = {codes[reader] for reader in readers[start[node] : start[node + 1]] if not leftover[reader]}
         if not seen or (-1 in seen and not partly) or seen == {-1}:
             continue
-        role, reason = _elect(forward, node, {ROLES[code] for code in seen if code >= 0})
+        role, reason = _elect(forward, node, {ROLES[code] for code in seen if code >= 0}, undecided=-1 in seen)
         codes[node] = given.codes[node] = CODE[role]
         given.reasons[node] = reason
 
 
-def _elect(forward: Forward, node: int, roles: set[str]) -> tuple[str, str]:
-    """The role of a node from the roles of all that reads it."""
+def _elect(forward: Forward, node: int, roles: set[str], *, undecided: bool) -> tuple[str, str]:
+    """The role of a node from the roles of all that reads it; some readers may be ``undecided``."""
     if roles == {"inference"}:
         return "input_pipeline", "Comes before the chosen inputs."
-    if len(roles) == 1:
-        role = next(iter(roles))
-        return role, f"Only {_words(role)} nodes use it."
     strongest = min(roles, key=STRONGEST.index)
     shared = ", ".join(_words(role) for role in sorted(roles, key=STRONGEST.index))
     if forward.reached[node]:
         computes = roles & {"training_forward", "inference"} or {"batch_norm_update", "gradient"} <= roles
-        after_data = roles <= LOOKING_ON and bool(forward.facts.from_source[node])
-        if computes or after_data:
+        judged = roles <= {"loss", "summary"} and forward.layers[node]
+        several = undecided or len(roles) > 1
+        looked_at = several and roles <= LOOKING_ON and bool(forward.facts.from_source[node])
+        if computes or judged or looked_at:
             return "training_forward", f"Forward pass of the training; used by {shared} nodes."
+    if len(roles) == 1:
+        return strongest, f"Only {shared} nodes use it."
     return strongest, f"Shared by {shared} nodes."
 
 
@@ -120,7 +122,7 @@ def by_control(given: Assignment) -> None:
 
 def _groups(given: Assignment) -> None:
     facts, graph = given.facts, given.graph
-    grouping = facts.family({"NoOp"}) | (facts.effect_only & ~facts.ends)
+    grouping = facts.family({"ControlTrigger", "NoOp"}) | (facts.effect_only & ~facts.ends)
     fitting = grouping & given.open & (facts.readers() == 0)
     edges = graph.control & fitting[graph.dst] & ~given.open[graph.src]
     votes: dict[int, Counter[int]] = {}

@@ -89,7 +89,7 @@ def read_details(document: Document) -> dict[str, Column]:
     found = {field: _Collector() for field in DETAILS}
     known: dict[tuple[str, bytes], tuple[tuple[_Collector, int], ...]] = {}
     leaf = document.scopes.leaf.tolist()
-    for item, node in zip(leaf, document.graph_def.node, strict=True):
+    for item, node in zip(leaf, map(document.node, range(len(leaf))), strict=True):  # of functions too
         for key, value in node.attr.items():
             # Size first: the bytes of a large constant would be copied.
             mark = (key, value.SerializeToString() if value.ByteSize() <= _MOST_BYTES else b"")

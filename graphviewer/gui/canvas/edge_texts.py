@@ -80,22 +80,29 @@ def _middles(ink: Easel, edges: Indices) -> tuple[Floats, Floats, Floats]:
     return camera.x(middle[:, 0]), camera.y(middle[:, 1]), height[best].astype(np.float64) * camera.scale
 
 
+INTO, OUT_OF = 0, 1
+"""The sides of a box: what feeds it, and what it feeds."""
+
+
+def stub_places(rect: Floats, side: int, scale: float) -> tuple[Floats, Floats, Floats]:
+    """Where stubs stand on boxes: x, y of the foot, y of the tip; all float64 [boxes], in pixels."""
+    x, y, w, h = rect.T
+    foot_y = y + h * side
+    return x + w - np.minimum(16 * scale, w / 4), foot_y, foot_y + (1 if side == OUT_OF else -1) * 9 * scale
+
+
 def paint_stubs(ink: Easel, shown: Shown) -> None:
     """Short ends, with a count, of edges that the layout took out because a neighbour has too many."""
     counts = ink.scene.hub_counts[:, shown.box]
     scale = ink.camera.scale
     if scale < STUB_SCALE or not counts.any():
         return
-    writing = Writing(ink.look.lettering)
-    size, reach = text_pixels(scale), 9 * scale
+    writing, size = Writing(ink.look.lettering), text_pixels(scale)
     stem, dot = QPen(ink.look.edges["data"], 1), QPen(ink.look.edges["data"], 4)
     dot.setCapStyle(Qt.PenCapStyle.RoundCap)
-    for side, outwards in ((0, -1), (1, 1)):
+    for side in (INTO, OUT_OF):
         some = np.flatnonzero(counts[side])
-        x, y, w, h = shown.rect[some].T
-        foot_x = x + w - np.minimum(16 * scale, w / 4)
-        foot_y = y + h * side
-        tip_y = foot_y + outwards * reach
+        foot_x, foot_y, tip_y = stub_places(shown.rect[some], side, scale)
         ink.painter.setPen(stem)
         draw_lines(ink.painter, np.stack([foot_x, foot_y, foot_x, tip_y], axis=1))
         ink.painter.setPen(dot)

@@ -167,7 +167,8 @@ def paint_trace(ink: Easel) -> None:
     ink.painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     for edges, token in ((lit.edges_in, "canvas.lit_in"), (lit.edges_out, "canvas.lit_out")):
         _paint_lit_edges(ink, edges.astype(np.intp), ink.color(token))
-    _paint_curves(ink)
+    if ink.scene.overlay is None or ink.scene.overlay.kind != "trace":  # which tells more of the same
+        _paint_curves(ink)
 
 
 def _paint_lit_edges(ink: Easel, edges: Indices, color: QColor) -> None:

@@ -58,7 +58,7 @@ class Scene:
         hidden: categories of the overlay whose nodes are ghosts.
         endpoints: nodes with flags.
         selection: items of the scope tree; one whose box is not drawn lights the scope around it.
-        functions: names of library functions, so that ops that call them look like calls.
+        functions: ops that look like calls: names of library functions, and ops that call one by an attribute.
         op_first: write the op large and the name small.
         edge_status: int8 [edges], what a comparison says of them (``analysis.merge.EDGE_STATUSES``); edges inside
             functions come behind, and it says nothing of them.
@@ -135,10 +135,7 @@ class Scene:
         """int32 [items]: the box of an item, or of the nearest drawn scope around it; -1 where there is none."""
         box = np.full(len(self.scopes), -1, np.int32)
         box[self.drawing.item] = np.arange(len(self.drawing))
-        order = np.argsort(self.scopes.depth, kind="stable")
-        bounds = np.searchsorted(self.scopes.depth[order], np.arange(int(self.scopes.depth.max(initial=0)) + 2))
-        for level in range(1, len(bounds) - 1):
-            items = order[bounds[level] : bounds[level + 1]]
+        for items in self.scopes.levels[1:]:
             items = items[box[items] < 0]
             box[items] = box[self.scopes.parent[items]]
         return box

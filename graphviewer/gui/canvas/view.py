@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QToolTip, QWidget
 
 from graphviewer.gui.canvas.artist import Artist
 from graphviewer.gui.canvas.camera import READABLE_SCALE, Camera, fit
-from graphviewer.gui.canvas.hits import box_at, is_on_triangle
+from graphviewer.gui.canvas.hits import box_at, is_on_triangle, other_ends, stub_at
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.minimap import Minimap
 from graphviewer.gui.canvas.motion import MOST_MOVING, Motion, start_places
@@ -57,6 +57,7 @@ class GraphCanvas(pg.GraphicsView):
     item_activated = Signal(int)
     item_hovered = Signal(int)
     context_menu = Signal(int, QPoint)
+    stub_clicked = Signal(int, object, QPoint)  # item, items at the other ends, where
     background_clicked = Signal()
     painted = Signal()
 
@@ -330,8 +331,11 @@ class GraphCanvas(pg.GraphicsView):
             self._click(event.position(), event.modifiers())
 
     def _click(self, pos: QPointF, modifiers: Qt.KeyboardModifier) -> None:
-        box = self._box_at(pos)
-        if box < 0:
+        box, stub = self._box_at(pos), stub_at(self.scene_shown, self.camera, pos)
+        if stub is not None and box != stub.box:
+            where = self.mapToGlobal(pos.toPoint())
+            self.stub_clicked.emit(self._item(stub.box), other_ends(self.scene_shown, stub), where)
+        elif box < 0:
             self.background_clicked.emit()
         elif self._is_on_triangle(box, pos):
             self.item_activated.emit(self._item(box))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
-from graphviewer.gui.describe import describe_node, describe_scope
+from graphviewer.gui.describe import describe_node, describe_scope, link
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.versions import Comparison, Version
 from graphviewer.model.bodies import extended
@@ -55,6 +55,9 @@ class Inspector(QWidget):
         if selection.item(version.document.unfolded.scopes) is None and isinstance(current, Comparison):
             version = current.before
         item = selection.item(version.document.unfolded.scopes)
+        if selection.path in self._session.stacks:
+            members = "".join(f"<p>{link('scope', path)}</p>" for path in self._session.stacks[selection.path])
+            return f"<h3>{escape(selection.path)}</h3><p>scopes that are equal inside</p>{members}"
         if item is None:
             return f"<h3>{escape(selection.path)}</h3><p class='subtle'>Not in this version.</p>"
         page = self._page(version, item)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from graphviewer.gui.flow import FlowLayout
 from graphviewer.gui.session import Session
 from graphviewer.gui.theme import Theme
-from graphviewer.gui.versions import Comparison
+from graphviewer.gui.versions import Comparison, Version
 from graphviewer.model.overlay import Overlay
 
 
@@ -56,6 +56,8 @@ class Legend(QWidget):
         if kind == "diff" and isinstance(current, Comparison):
             return {status: count for status, count in current.diff.summary().items() if count}
         overlay: Overlay | None = current.overlay(kind) if current else None
+        if isinstance(current, Version) and current.isolated is not None:
+            overlay = current.shown_overlay(kind)
         return overlay.counts() if overlay is not None else {}
 
     def _chip(self, category: str, count: int) -> QToolButton:

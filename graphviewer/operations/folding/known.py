@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphviewer.analysis.ops import MERGE_OPS, SWITCH_OPS, VARIABLE_OPS, op_mask
+from graphviewer.errors import OperationError
 from graphviewer.model.graph import Graph
 from graphviewer.model.names import CONTROL_PORT, parse_input
 from graphviewer.model.tensors import TensorError, node_shape, shape_list, tensor_value
@@ -223,6 +224,20 @@ class Known:
         nodes = self.draft.nodes
         writes = (nodes[reader] for reader in self.draft.readers(variable) if nodes[reader].op == "Assign")
         return any("validate_shape" in node.attr and not node.attr["validate_shape"].b for node in writes)
+
+
+def require_alive(known: Known, outputs: Iterable[str]) -> None:
+    """Refuse outputs that never have a value.
+
+    Raises:
+        OperationError: names the output and the condition.
+    """
+    for name in outputs:
+        if name in known.dead:
+            raise OperationError(
+                f"'{name}' is never computed: it lies in the branch that '{known.dead[name]}' never takes.",
+                "Choose an output after the conditional.",
+            )
 
 
 def small_constant(draft: Draft, name: str) -> Array | None:

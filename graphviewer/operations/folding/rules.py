@@ -230,7 +230,7 @@ def _fill(node: Any, inputs: Arrays) -> list[Array] | None:
     shape = [int(size) for size in sizes]
     if value.ndim or min(shape, default=0) < 0 or math.prod(shape) > MOST_ELEMENTS:
         return None
-    return [np.full(shape, value)]
+    return [np.broadcast_to(value, shape)]
 
 
 def _range(node: Any, inputs: Arrays) -> list[Array] | None:
@@ -253,7 +253,9 @@ def _select(node: Any, inputs: Arrays) -> list[Array] | None:
 
 
 def _filled(value: int) -> Rule:
-    return lambda node, inputs: [np.full(inputs[0].shape, value, inputs[0].dtype)] if inputs[0].dtype.kind in "iubf" else None
+    return lambda node, inputs: (
+        [np.full(inputs[0].shape, value, inputs[0].dtype)] if inputs[0].dtype.kind in "iubf" else None
+    )
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(

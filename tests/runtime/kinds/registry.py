@@ -13,7 +13,19 @@ v1 = tf.compat.v1
 INITIALIZER = ("/Initializer/", "/initial_value", "IsInitialized/", "/IsVariableInitialized")
 VARIABLES = frozenset({"VariableV2", "VarHandleOp"})
 LEFTOVERS = frozenset(
-    {"Const", "Exit", "Identity", "Merge", "NoOp", "OnesLike", "ReadVariableOp", "RefSwitch", "Shape", "Switch", "ZerosLike"}
+    {
+        "Const",
+        "Exit",
+        "Identity",
+        "Merge",
+        "NoOp",
+        "OnesLike",
+        "ReadVariableOp",
+        "RefSwitch",
+        "Shape",
+        "Switch",
+        "ZerosLike",
+    }
 )
 """Ops that TensorFlow leaves behind unread."""
 

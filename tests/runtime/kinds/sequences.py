@@ -66,7 +66,9 @@ def translator(part: Part) -> object:
     with part("training_forward"):
         given = v1.placeholder(tf.int32, [None, None])
         states = _all_states(decoder, v1.nn.embedding_lookup(words, given), code)
-        logits = v1.reshape(v1.matmul(v1.reshape(states, [-1, units]), projection), [v1.shape(given)[0], -1, vocabulary])
+        logits = v1.reshape(
+            v1.matmul(v1.reshape(states, [-1, units]), projection), [v1.shape(given)[0], -1, vocabulary]
+        )
     with part("loss"):
         wanted = v1.placeholder(tf.int32, [None, None])
         weights = v1.placeholder(tf.float32, [None, None])

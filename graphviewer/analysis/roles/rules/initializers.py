@@ -1,5 +1,7 @@
 """Nodes that give variables and tables their first values."""
 
+import numpy as np
+
 from graphviewer.analysis import ops
 from graphviewer.analysis.roles.facts import NONE, Facts
 from graphviewer.analysis.roles.registry import rule
@@ -36,11 +38,24 @@ def calls(training: Training) -> Mask:
 
 @rule("initializer", 24)
 def starting_values(training: Training) -> Mask:
-    """Chooses between a variable and its first value, by whether it has one."""
+    """Depends on whether a variable has a value."""
     facts = training.facts
-    merges = facts.family(ops.MERGE_OPS)
-    asked = facts.below(facts.family(ops.INITIALIZED_OPS), facts.ends | merges) & ~facts.ends
-    return asked & facts.family(ops.SWITCH_OPS | ops.MERGE_OPS | {"Identity"})
+    return facts.below(facts.family(ops.INITIALIZED_OPS), facts.ends) & ~facts.ends
+
+
+@rule("optimizer", 33)
+def resets(training: Training) -> Mask:
+    """Sets {variable}, which the optimizer keeps, to a constant, beside its first value."""
+    facts, constant = training.facts, constant_assignments(training)
+    kept = facts.mask(write.variable for write in facts.writes if training.gradient_writes[write.node])
+    kept |= training.slots | training.hyper
+    first = _waited_for_together(facts, constant)
+    again = facts.mask(write.variable for write in facts.writes if first[write.node])
+    return facts.mask(
+        write.node
+        for write in facts.writes
+        if constant[write.node] and not first[write.node] and kept[write.variable] and again[write.variable]
+    )
 
 
 @rule("initializer", 34)
@@ -70,3 +85,14 @@ def only_assignments(training: Training) -> Mask:
 def is_assignment(facts: Facts, node: int) -> bool:
     """The node replaces a variable's value instead of adding to it."""
     return facts.graph.ops[node] in ("Assign", "AssignVariableOp")
+
+
+def _waited_for_together(facts: Facts, writes: Mask) -> Mask:
+    """bool [n]: those of ``writes`` that the group with the most of them waits for: mostly ``init``."""
+    graph = facts.graph
+    groups = facts.family({"NoOp"})
+    edges = graph.control & groups[graph.dst] & writes[graph.src]
+    if not edges.any():
+        return np.zeros(facts.count, np.bool_)
+    most = np.bincount(graph.dst[edges]).argmax()
+    return facts.mask(graph.src[edges & (graph.dst == most)].tolist())

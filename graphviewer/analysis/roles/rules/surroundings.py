@@ -35,14 +35,17 @@ def calls(training: Training) -> Mask:
     """Calls a function that only checks values."""
     facts = training.facts
     called = facts.called_ops.items()
-    return facts.mask(node for node, inside in called if inside & ops.CHECK_OPS and _is_check(inside))
+    found = facts.mask(node for node, inside in called if inside & ops.CHECK_OPS and _is_check(inside))
+    return np.asarray(
+        found | (facts.family({"Identity"}) & found[ops.first_inputs(facts.graph)] & (facts.readers() == 0))
+    )
 
 
 @rule("check", 53)
 def conditions(training: Training) -> Mask:
     """Is the condition of a check."""
     facts = training.facts
-    looking, fitting = checks(training), facts.family(CONDITIONS)
+    looking, fitting = checks(training) | calls(training), facts.family(CONDITIONS)
     guards = facts.family(ops.MERGE_OPS) & (facts.readers() == 0) & (facts.reads(facts.waits_for(looking)) > 0)
     looking |= guards
     total = facts.readers() - facts.readers(facts.pivots)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from graphviewer import protos
 from graphviewer.analysis import ops
+from graphviewer.analysis.roles.arithmetic import descending, reads_itself
 from graphviewer.analysis.roles.facts import NONE, Facts, Write
 from graphviewer.analysis.roles.registry import rule
 from graphviewer.analysis.roles.training import Training
@@ -11,8 +12,6 @@ from graphviewer.model.graph import Mask
 from graphviewer.model.tensors import node_shape
 
 INTEGERS = frozenset({protos.DataType.INT32, protos.DataType.INT64})
-NEAR = 6
-"""Steps within which an update reads the variable that it updates: ``v - (v - x) * decay``."""
 
 
 @rule("optimizer", 30)
@@ -34,7 +33,13 @@ def hand_written(training: Training) -> Mask:
     return training.gradient_writes
 
 
-@rule("input_pipeline", 33)
+@rule("optimizer", 46)
+def update_rules(training: Training) -> Mask:
+    """Computes a step of the optimizer from a gradient."""
+    return descending(training.facts, training.gradient_writes, training.gradients, training.forward)
+
+
+@rule("input_pipeline", 29)
 def epochs(training: Training) -> Mask:
     """Counts the epochs of an input pipeline."""
     return training.facts.family({"CountUpTo", "ResourceCountUpTo"})
@@ -51,13 +56,16 @@ def training_step(training: Training) -> Mask:
 
 @rule("global_step", 36)
 def counters(training: Training) -> Mask:
-    """Adds a constant to the whole number in {variable}."""
+    """Counts the steps of training in {variable}."""
     facts = training.facts
     counting = ("AssignAdd", "AssignAddVariableOp")
+    waits = facts.waits_for(facts.applies)
     return facts.mask(
         write.node
         for write in facts.writes
-        if facts.graph.ops[write.node] in counting and _is_integer(facts, write.variable) and _is_constant(facts, write)
+        if facts.graph.ops[write.node] in counting
+        and _is_constant(facts, write)
+        and (_is_integer(facts, write.variable) or any(waits[node] for node in (write.node, *write.values)))
     )
 
 
@@ -167,16 +175,4 @@ def _moves(facts: Facts, write: Write) -> bool:
     op = facts.graph.ops[write.node]
     if op in ("AssignSub", "AssignSubVariableOp"):
         return True
-    return op.startswith("Assign") and _reads_itself(facts, write)
-
-
-def _reads_itself(facts: Facts, write: Write) -> bool:
-    """The new value reads the variable a few steps above."""
-    if write.variable == NONE:
-        return False
-    level = set(write.values)
-    for _ in range(NEAR):
-        if any(facts.behind[node] == write.variable for node in level):
-            return True
-        level = {source for node in level for source in facts.graph.inputs(node)}
-    return False
+    return op.startswith("Assign") and reads_itself(facts, write)

@@ -1,0 +1,119 @@
+"""Lines of Python to paste: restore what a checkpoint has fitting values for, initialise the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphviewer.analysis.coverage import Coverage, VariableRow
+from graphviewer.analysis.variable_keys import Keys, PrefixChange, likely_prefix
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A change of scope after which more variables have a value of their shape; the user has to say that it is right.
+
+    Attributes:
+        change: the beginning of the names in the graph, and in the checkpoint.
+        pairs: (name, key) of the variables that it would give a value.
+    """
+
+    change: PrefixChange
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """The offer as a sentence."""
+        old, new = (f"'{part}/'" if part else "no scope" for part in (self.change.old, self.change.new))
+        count = len(self.pairs)
+        return f"{count:,} more would have a value if {old} in the graph is {new} in the checkpoint."
+
+
+def offer_prefix(found: Coverage, checkpoint: Keys) -> Offer | None:
+    """The change of scope that gives most of the variables without a key one of their shape and dtype."""
+    alone = {row.name: row for row in found.variables if row.status == "only_graph" and row.name is not None}
+    change = likely_prefix({name: row.shape for name, row in alone.items()}, checkpoint)
+    if change is None:
+        return None
+    free = {row.key: row for row in found.variables if row.status == "only_checkpoint"}
+    pairs = []
+    for name, row in alone.items():
+        other = free.get(_moved(name, change))
+        if other is not None and (row.shape, row.dtype) in ((other.shape, other.dtype), (None, other.dtype)):
+            pairs.append((name, str(other.key)))
+    return Offer(change, tuple(pairs)) if pairs else None
+
+
+def _moved(name: str, change: PrefixChange) -> str | None:
+    """A name after the change; None where it does not begin with the old scope."""
+    start = change.old + "/" if change.old else ""
+    if not name.startswith(start):
+        return None
+    return (change.new + "/" if change.new else "") + name[len(start) :]
+
+
+def restoring_lines(found: Coverage, checkpoint: Path | str, offer: Offer | None = None) -> list[str]:
+    """A Saver over the variables with a fitting value, and an initializer over the others.
+
+    Empty for a graph without variables. Names are written as ASCII literals: they come from files.
+
+    Args:
+        found: graph against checkpoint.
+        checkpoint: its prefix.
+        offer: a change of scope to mention; its variables are initialised unless the user takes it up.
+    """
+    both = [row for row in found.variables if row.status == "both"]
+    rest = [row for row in found.variables if row.status in ("only_graph", "differs")]
+    if not both and not rest:
+        return []
+    return [
+        "import tensorflow.compat.v1 as tf",
+        "",
+        "variables = {variable.op.name: variable for variable in tf.global_variables()}",
+        *_saver(both, offer),
+        *_initializer(rest),
+        "with tf.Session() as session:",
+        *(["    session.run(initializer)"] if rest else []),
+        *([f"    saver.restore(session, {ascii(str(checkpoint))})"] if both else []),
+    ]
+
+
+def _saver(both: Sequence[VariableRow], offer: Offer | None) -> Iterator[str]:
+    if both:
+        yield f"# {len(both):,} with a fitting value in the checkpoint: key, variable"
+        yield "saver = tf.train.Saver({"
+        for key, names in _by_key(both).items():
+            texts = [f"variables[{ascii(name)}]" for name in names]
+            yield f"    {ascii(key)}: {texts[0] if len(texts) == 1 else '[' + ', '.join(texts) + ']'},"
+        yield from _offered(offer)
+        yield "})"
+    elif offer is not None:
+        yield "# saver = tf.train.Saver({"
+        yield from _offered(offer)
+        yield "# })"
+
+
+def _by_key(rows: Sequence[VariableRow]) -> Mapping[str, list[str]]:
+    """The variables of each key: several where they are parts of one that was partitioned."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(str(row.key), []).append(str(row.name))
+    return found
+
+
+def _offered(offer: Offer | None) -> Iterator[str]:
+    if offer is not None:
+        yield f"    # {offer.text}".encode("ascii", "backslashreplace").decode()
+        for name, key in offer.pairs:
+            yield f"    # {ascii(key)}: variables[{ascii(name)}],"
+
+
+def _initializer(rest: Sequence[VariableRow]) -> Iterator[str]:
+    if rest:
+        yield f"# {len(rest):,} without a value in the checkpoint, or with one of another shape or dtype"
+        yield "initializer = tf.variables_initializer(["
+        for row in rest:
+            note = f"  # the checkpoint has {row.held}" if row.held else ""
+            yield f"    variables[{ascii(row.name)}],{note}"
+        yield "])"

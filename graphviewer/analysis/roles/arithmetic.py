@@ -1,0 +1,103 @@
+"""What computes the new value of a variable: the few nodes right before a write, which serve nothing else."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from graphviewer.analysis.roles.facts import NONE, Facts, Write
+from graphviewer.model.graph import Mask
+
+NEAR = 6
+"""Steps within which an update reads the variable that it updates: ``v - (v - x) * decay``."""
+
+SCALING = frozenset({"Cast", "Identity", "Mul", "RealDiv"})
+"""What weighs the new value of an average: ``v * decay + x * (1 - decay)``."""
+
+UNARY = frozenset({"Abs", "Neg", "Reciprocal", "Rsqrt", "Sign", "Sqrt", "Square"})
+
+ELEMENTWISE = UNARY | {
+    *("Add", "AddN", "AddV2", "ClipByValue", "DivNoNan", "Maximum", "Minimum", "Mul", "Pow", "RealDiv", "Select"),
+    *("SelectV2", "Sub"),
+}
+"""What the update rules of optimizers are made of."""
+
+
+def reads_itself(facts: Facts, write: Write) -> bool:
+    """The new value of a variable reads the old one a few steps above."""
+    return bool(write.variable != NONE and _between(facts, write))
+
+
+def averaging(facts: Facts, written: Mask) -> Mask:
+    """bool [n]: what moves averages: between the read of a variable and its write, and what weighs the other side.
+
+    Args:
+        written: bool [n], the writes of averages.
+    """
+    found = np.zeros(facts.count, np.bool_)
+    for write in facts.writes:
+        if not written[write.node] or write.variable == NONE:
+            continue
+        between = _between(facts, write)
+        own = _climb(facts, [write.node], between.__contains__)
+        own |= _climb(facts, own, lambda node: _weighs(facts, node))
+        found |= facts.mask(own)
+    return found & ~facts.ends
+
+
+def descending(facts: Facts, written: Mask, backward: Mask, forward: Mask) -> Mask:
+    """bool [n]: the update rule of an optimizer, as far as it is made of single ops: from where a gradient meets what the optimizer keeps.
+
+    Args:
+        written: bool [n], the writes of hand-written optimizers.
+        backward: bool [n], values that depend on gradients.
+        forward: bool [n], what the loss is computed from.
+    """
+    variables = facts.mask(write.variable for write in facts.writes if written[write.node])
+    kept = facts.is_read & variables[facts.behind]
+    side = ~backward & (facts.family({"Const"}) | kept | ~forward)
+    elementwise, unary = facts.family(ELEMENTWISE), facts.family(UNARY)
+    per_row, rows = facts.family({"UnsortedSegmentSum"}), facts.family({"Unique"})
+
+    def sums_rows(node: int) -> bool:
+        """A sparse gradient whose rows are made unique: all optimizers begin with that."""
+        return bool(per_row[node] and rows[facts.graph.inputs(node)].any())
+
+    def fits(node: int) -> bool:
+        inputs = facts.graph.inputs(node)
+        arithmetic = elementwise[node] and (unary[node] or len(set(inputs)) == 1 or side[inputs].any())
+        return bool(arithmetic) or sums_rows(node)
+
+    by_hand = _climb(facts, np.flatnonzero(written).tolist(), fits)
+    return facts.mask(by_hand | _climb(facts, np.flatnonzero(facts.applies).tolist(), sums_rows)) & ~facts.ends
+
+
+def _climb(facts: Facts, ends: Iterable[int], fits: Callable[[int], bool]) -> set[int]:
+    """``ends``, and the fitting nodes above that are read by nodes found so far only."""
+    start, readers = facts.consumers
+    found = set(ends)
+    stack = list(found)
+    while stack:
+        for node in facts.graph.inputs(stack.pop()):
+            new = node not in found and not facts.is_read[node] and fits(node)
+            if new and found.issuperset(readers[start[node] : start[node + 1]]):
+                found.add(node)
+                stack.append(node)
+    return found
+
+
+def _between(facts: Facts, write: Write) -> set[int]:
+    """Nodes above a write, with a few steps below a read of its variable; the reads are among them."""
+    levels: list[set[int]] = [set(write.values)]
+    while len(levels) < NEAR:
+        inner = (node for node in levels[-1] if not facts.is_read[node])
+        levels.append({source for node in inner for source in facts.graph.inputs(node)})
+    found: set[int] = set()
+    for level in reversed(levels):
+        own = {node for node in level if facts.behind[node] == write.variable}
+        found |= own | {node for node in level if found.intersection(facts.graph.inputs(node))}
+    return found
+
+
+def _weighs(facts: Facts, node: int) -> bool:
+    """Multiplies something by what depends on no data."""
+    return facts.graph.ops[node] in SCALING and not facts.from_source[facts.graph.inputs(node)].all()

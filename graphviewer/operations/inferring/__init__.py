@@ -1,0 +1,1 @@
+"""Training mode -> inference mode: flags, dropout, batch norms. See ``operations.inference_mode``."""

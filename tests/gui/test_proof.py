@@ -1,0 +1,60 @@
+"""Verify and run from the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphviewer.gui.session import Selection
+from tests.gui.conftest import WAIT
+from tests.gui.test_main_job import freeze
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from graphviewer.gui.window import Window
+
+SLOW = 4 * WAIT  # TensorFlow is imported in the worker
+
+
+def test_that_a_freeze_is_verified_and_says_so(opened: Window, qtbot: QtBot) -> None:
+    comparison = freeze(opened, qtbot)
+    opened.verify()
+    qtbot.waitUntil(lambda: not opened.prover.is_running, timeout=SLOW)
+    found = opened.prover.verdict(comparison.before, comparison.after)
+    assert found["verdict"] == "same"
+    assert [one["max_abs"] for one in found["outputs"]] == [0.0]
+    assert "The same" in opened.furniture.proof.words.text()
+    assert "ms" in opened.furniture.proof.words.text()
+    assert "verified: difference 0" in comparison.after.summary
+
+
+def test_that_a_run_shows_the_values_of_the_selected_node(opened: Window, qtbot: QtBot) -> None:
+    freeze(opened, qtbot)
+    opened.session.select(Selection("net_1/probabilities"))
+    opened.run_node()
+    qtbot.waitUntil(lambda: opened.furniture.proof.table.rowCount() == 1, timeout=SLOW)
+    qtbot.waitUntil(lambda: not opened.prover.is_running, timeout=SLOW)
+    table = opened.furniture.proof.table
+    assert table.item(0, 0).text().startswith("net_1/probabilities")
+    low, high = float(table.item(0, 3).text()), float(table.item(0, 4).text())
+    assert 0.0 <= low <= high <= 1.0
+
+
+def test_that_a_graph_which_touches_files_is_asked_about_and_a_no_runs_nothing(
+    opened: Window, qtbot: QtBot
+) -> None:
+    asked: list = []
+    opened.prover.ask = lambda touches: bool(asked.append(touches))
+    save = next(
+        name
+        for name, op in zip(
+            opened.session.version.document.graph.names, opened.session.version.document.graph.ops, strict=True
+        )
+        if op == "RestoreV2"
+    )
+    opened.session.select(Selection(save))
+    opened.run_node()
+    qtbot.waitUntil(lambda: bool(asked), timeout=SLOW)
+    qtbot.waitUntil(lambda: not opened.prover.is_running, timeout=SLOW)
+    assert any(touch["kind"] == "reads files" for touch in asked[0])
+    assert opened.furniture.proof.table.rowCount() == 0
