@@ -107,6 +107,12 @@ LOSS_OPS = frozenset(
 )
 """Have no use but in a loss. L2Loss is not here: it is a plain reduction, and also measures weights and gradients."""
 
+METRIC_OPS = frozenset({"EditDistance", "InTopK", "InTopKV2"})
+"""Have no use but to compare predictions with labels."""
+
+DECODING_OPS = frozenset({"CTCBeamSearchDecoder", "CTCGreedyDecoder"})
+"""Turn what a network says into sequences: never a part of a loss, though both are told the lengths."""
+
 BATCH_NORM_OPS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"})
 
 _ASSIGN = re.compile(
@@ -356,33 +362,32 @@ def inside_loops(graph: Graph) -> Mask:
     The Exit of an inner loop belongs to the loop around it. TensorFlow can not fetch what is inside.
     """
     enters, exits = op_mask(graph, {"Enter", "RefEnter"}), op_mask(graph, {"Exit", "RefExit"})
-    entered = _entered_by(graph, exits)
+    entered = entered_by(graph, exits)
     inside = np.zeros(len(graph), np.bool_)
     leaving = exits
     seeds = enters
     while seeds.any():
         stop = np.flatnonzero(leaving).tolist()
         inside |= graph.descendants(np.flatnonzero(seeds).tolist(), stop=stop) & ~leaving
-        inner = leaving & (entered >= 0)
         seeds = np.zeros(len(graph), np.bool_)
-        for node in np.flatnonzero(inner).tolist():
-            enter = int(entered[node])
-            seeds[node] = any(inside[source] for source in graph.inputs(enter))
+        for node in (node for node in entered if leaving[node]):
+            seeds[node] = any(inside[source] for source in graph.inputs(entered[node]))
         leaving = leaving & ~seeds
     return inside
 
 
-def _entered_by(graph: Graph, exits: Mask) -> Ints:
-    """int32 [n]: for each Exit an Enter of its loop (Exit <- Switch <- Merge <- Enter), else -1."""
+def entered_by(graph: Graph, exits: Mask) -> dict[int, int]:
+    """By Exit an Enter of its loop (Exit <- Switch <- Merge <- Enter); those without one are left out."""
     first = first_inputs(graph)
-    found = np.full(len(graph), -1, np.int32)
+    found = {}
     for node in np.flatnonzero(exits).tolist():
         enter = node
         for family in (SWITCH_OPS, MERGE_OPS, frozenset({"Enter", "RefEnter"})):
             enter = int(first[enter]) if enter >= 0 else -1
             if enter >= 0 and graph.ops[enter] not in family:
                 enter = -1
-        found[node] = enter
+        if enter >= 0:
+            found[node] = enter
     return found
 
 

@@ -124,6 +124,8 @@ def _ends(graph: Graph, number: int) -> set[str]:
         node = stack.pop()
         if ends_here(graph.ops[node]):
             found.add(graph.ops[node])
+        elif _waits_for_saving(graph, node):
+            found.add("SaveV2")
         elif node not in reached:
             reached.add(node)
             further = graph.consumers(node)

@@ -30,16 +30,33 @@ class Offer:
         return f"{count:,} more would have a value if {old} in the graph is {new} in the checkpoint."
 
 
+@dataclass(frozen=True)
+class _Free:
+    """A checkpoint's keys that no variable uses."""
+
+    checkpoint: Keys
+    free: list[str]
+
+    def keys(self) -> list[str]:
+        return self.free
+
+    def shape(self, key: str) -> list[int]:
+        return self.checkpoint.shape(key)
+
+    def dtype(self, key: str) -> int:
+        return self.checkpoint.dtype(key)
+
+
 def offer_prefix(found: Coverage, checkpoint: Keys) -> Offer | None:
     """The change of scope that gives most of the variables without a key one of their shape and dtype."""
     alone = {row.name: row for row in found.variables if row.status == "only_graph" and row.name is not None}
-    change = likely_prefix({name: row.shape for name, row in alone.items()}, checkpoint)
+    free = {str(row.key): row for row in found.variables if row.status == "only_checkpoint"}
+    change = likely_prefix({name: row.shape for name, row in alone.items()}, _Free(checkpoint, list(free)))
     if change is None:
         return None
-    free = {row.key: row for row in found.variables if row.status == "only_checkpoint"}
     pairs = []
     for name, row in alone.items():
-        other = free.get(_moved(name, change))
+        other = free.get(_moved(name, change) or "")
         if other is not None and (row.shape, row.dtype) in ((other.shape, other.dtype), (None, other.dtype)):
             pairs.append((name, str(other.key)))
     return Offer(change, tuple(pairs)) if pairs else None
@@ -75,7 +92,7 @@ def restoring_lines(found: Coverage, checkpoint: Path | str, offer: Offer | None
         *_initializer(rest),
         "with tf.Session() as session:",
         *(["    session.run(initializer)"] if rest else []),
-        *([f"    saver.restore(session, {ascii(str(checkpoint))})"] if both else []),
+        *([f"    saver.restore(session, {str(checkpoint)!a})"] if both else []),
     ]
 
 
@@ -84,8 +101,8 @@ def _saver(both: Sequence[VariableRow], offer: Offer | None) -> Iterator[str]:
         yield f"# {len(both):,} with a fitting value in the checkpoint: key, variable"
         yield "saver = tf.train.Saver({"
         for key, names in _by_key(both).items():
-            texts = [f"variables[{ascii(name)}]" for name in names]
-            yield f"    {ascii(key)}: {texts[0] if len(texts) == 1 else '[' + ', '.join(texts) + ']'},"
+            texts = [f"variables[{name!a}]" for name in names]
+            yield f"    {key!a}: {texts[0] if len(texts) == 1 else '[' + ', '.join(texts) + ']'},"
         yield from _offered(offer)
         yield "})"
     elif offer is not None:
@@ -106,7 +123,7 @@ def _offered(offer: Offer | None) -> Iterator[str]:
     if offer is not None:
         yield f"    # {offer.text}".encode("ascii", "backslashreplace").decode()
         for name, key in offer.pairs:
-            yield f"    # {ascii(key)}: variables[{ascii(name)}],"
+            yield f"    # {key!a}: variables[{name!a}],"
 
 
 def _initializer(rest: Sequence[VariableRow]) -> Iterator[str]:
@@ -115,5 +132,5 @@ def _initializer(rest: Sequence[VariableRow]) -> Iterator[str]:
         yield "initializer = tf.variables_initializer(["
         for row in rest:
             note = f"  # the checkpoint has {row.held}" if row.held else ""
-            yield f"    variables[{ascii(row.name)}],{note}"
+            yield f"    variables[{row.name!a}],{note}"
         yield "])"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.model.bodies import Unfolded
 from graphviewer.model.document import Document
 from graphviewer.model.tensors import TensorError, numpy_dtype
 
@@ -22,11 +24,19 @@ def output_bytes(document: Document) -> NDArray[np.int64]:
         int64 [nodes].
     """
     found = np.zeros(len(document.graph), np.int64)
-    for number, node in enumerate(document.graph_def.node):
+    for number, node in enumerate(_nodes(document)):
         shape = _shape(node)
         if shape is not None and not shape.unknown_rank:
             found[number] = min(prod(max(dim.size, 1) for dim in shape.dim) * _item_size(node), LARGEST)
     return found
+
+
+def _nodes(document: Document) -> Iterator[Any]:
+    """All nodes in order; those of the graph itself come first, and need no look-up one by one."""
+    own = document.graph_def.node if isinstance(document, Unfolded) or type(document) is Document else ()
+    yield from own
+    for number in range(len(own), len(document.graph)):
+        yield document.node(number)
 
 
 def _shape(node: Any) -> Any | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 BINS = 40
 _LONGEST_TEXT = 60
-_SHOWN = 8
+_SHOWN = 4
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def convert_verb(
             document = open_document(source, tags=tags, salvage=salvage, progress=progress)
         except RunsCodeError as error:
             if not allow:
-                raise RunsCodeError(error.message, _ASK) from None
+                raise GraphViewerError(error.message, _ASK) from None
             nodes = _convert_keras(source, target, progress, force=force)
         else:
             nodes = len(document.graph_def.node)

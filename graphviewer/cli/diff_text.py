@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -10,12 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.analysis.diff import STATUSES, UNCHANGED, Change, Diff, by_op
+from graphviewer.analysis.diff.purposes import role_sentences
+from graphviewer.analysis.diff.variables import Order, VariablesDiff
 from graphviewer.analysis.merge import Merged, merge
-from graphviewer.cli.output import clean, counted, number, styled
+from graphviewer.cli.output import clean, counted, number, say, styled, table
+from graphviewer.model.overlay import Overlay
 from graphviewer.model.scopes import ROOT, Scopes
 
 _ROWS = 30
 _OPS = 12
+_ROLES = 8
+_FUNCTIONS = 6
 _SIGNS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "removed": ("−", "red"),
@@ -37,6 +43,9 @@ def head(diff: Diff) -> Iterator[str]:
     if diff.same:
         yield f"{names[0]} and {names[1]}: the same, {counted(len(diff.match), 'node')}"
         return
+    if not diff.changes:
+        yield f"{names[0]} and {names[1]}: the same {counted(len(diff.match), 'node')}, but functions differ"
+        return
     yield f"{names[0]} → {names[1]}: {nodes}"
     yield "  " + ", ".join(_count(status, count) for status, count in diff.summary().items() if count)
 
@@ -54,6 +63,62 @@ def statistics(diff: Diff) -> Iterator[str]:
         yield f"  {clean(op):<{width}}  " + ", ".join(_count(status, count) for status, count in row.items())
     if len(table) > _OPS:
         yield f"  and {counted(len(table) - _OPS, 'other op')}"
+
+
+def by_role(diff: Diff, roles: Overlay) -> Iterator[str]:
+    """What the nodes that went away were for."""
+    for sentence in role_sentences(diff, roles)[:_ROLES]:
+        yield "  " + styled(sentence, dim=True)
+
+
+def functions(diff: Diff, *, full: bool) -> Iterator[str]:
+    """Functions that differ: how many, and the first few; all of them with all their nodes on request."""
+    if not diff.functions:
+        return
+    found = Counter(one.status for one in diff.functions)
+    yield "functions: " + ", ".join(_count(status, count) for status, count in found.items())
+    changed = [one for one in diff.functions if full or one.inside is not None]
+    for one in changed[: None if full else _FUNCTIONS]:
+        sign, colour = _SIGNS[one.status]
+        name = clean(one.after if one.after is not None else one.before or "")
+        yield f"  {styled(sign, fg=colour)} {styled(name, fg=colour)}  {styled(one.reason, dim=True)}"
+        for change in one.inside.changes if full and one.inside is not None else ():
+            yield "    " + _line(change)
+    if len(changed) > _FUNCTIONS and not full:
+        yield f"  and {number(len(changed) - _FUNCTIONS)} more"
+
+
+def signatures(diff: Diff) -> Iterator[str]:
+    """Signatures that differ."""
+    for change in diff.signatures:
+        sign, colour = _SIGNS[change.status]
+        yield f"{styled(sign, fg=colour)} signature {styled(change.name, fg=colour)}  {styled(change.reason, dim=True)}"
+
+
+def values(found: VariablesDiff, order: Order, *, full: bool) -> None:
+    """Print values that differ, as a table."""
+    titles, counts = map(clean, found.titles), found.counts
+    first, second = titles
+    if found.same:
+        say(f"{first} and {second}: the same, {counted(counts[1], 'value')}")
+        return
+    say(f"{first} → {second}: {number(counts[0])} → {number(counts[1])} values")
+    say("  " + ", ".join(_count(status, count) for status, count in found.summary().items() if count))
+    changes = found.sorted(order)
+    shown = changes if full else changes[:_ROWS]
+    columns = ("", ">max |difference|", ">differing", ">elements", "name", "")
+    table(columns, [_value_row(change) for change in shown])
+    if len(shown) < len(changes):
+        say(f"and {number(len(changes) - len(shown))} more (--full)")
+
+
+def _value_row(change: Change) -> tuple[str, ...]:
+    apart = change.details.get("difference", {})
+    largest = f"{apart['max_abs']:.6g}" if "max_abs" in apart else ""
+    differing = number(apart["differing"]) if apart else ""
+    elements = number(change.details.get("elements", 0))
+    reason = "" if apart and change.status == "changed" else change.reason
+    return _SIGNS[change.status][0], largest, differing, elements, change.name, reason
 
 
 def every_change(diff: Diff) -> Iterator[str]:

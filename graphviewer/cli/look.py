@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,7 @@ _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 @tags_option
 @json_option
 def info_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> None:
-    """Say what a file is and what it holds; of a SavedModel with several graphs, all together unless --tags is given."""
+    """Say what a file is and what it holds; of a SavedModel with several graphs, all of them unless --tags is given."""
     from graphviewer.analysis.stats import statistics
     from graphviewer.formats import open_document
 

@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from graphviewer.cli.options import PATH, checkpoint_option, force_option, json_option, output_option, path_argument, tags_option
+from graphviewer.cli.options import (
+    PATH,
+    checkpoint_option,
+    force_option,
+    json_option,
+    output_option,
+    path_argument,
+    tags_option,
+)
 from graphviewer.cli.output import ProgressLine, clean, note, say, say_error, say_json, table
 from graphviewer.errors import OperationError
 from graphviewer.worker.jobs import run_job

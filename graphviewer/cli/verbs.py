@@ -15,10 +15,18 @@ from typing import Any, NoReturn
 import click
 
 from graphviewer.cli.output import say_error
-from graphviewer.errors import GraphViewerError
+from graphviewer.errors import DamagedError, GraphViewerError, RunsCodeError
 
 TROUBLE = 2
 """Exit code of everything that could not be done; 1 means different, or problems found."""
+
+_WAYS: Mapping[type[Exception], str] = MappingProxyType(
+    {
+        DamagedError: "'graphviewer convert --salvage' does that.",
+        RunsCodeError: "'graphviewer convert --run' lets Keras load it, which runs code from the file.",
+    }
+)
+"""What the shell offers for errors that the window has a button for."""
 
 _INTERRUPTED = 130  # what shells expect of a program that Ctrl+C ended
 
@@ -121,7 +129,7 @@ def _looks_like_a_path(word: str) -> bool:
 def _end(error: Exception) -> NoReturn:
     """Say what happened, with a hint, and leave."""
     if isinstance(error, GraphViewerError):
-        say_error(error.message, error.hint)
+        say_error(error.message, " ".join(filter(None, (error.hint, _WAYS.get(type(error), "")))))
         sys.exit(error.exit_code)
     if isinstance(error, click.Abort):
         say_error("Stopped.")

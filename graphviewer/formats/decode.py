@@ -81,7 +81,7 @@ def damaged(source: Source, error: WireError, complete: int) -> ReadError:
     message, hint = f"{source.name} {what}: {error}.", "Copy or download it again"
     if not complete:
         return ReadError(message, f"{hint}.")
-    return DamagedError(message, f"{hint}, or open its {complete:,} complete nodes (convert --salvage).")
+    return DamagedError(message, f"{hint}, or open its {complete:,} complete nodes.")
 
 
 def skipped(source: Source, error: WireError, complete: int) -> Problem:

@@ -13,7 +13,7 @@ from graphviewer.formats.wire import BYTES, VARINT
 
 _ANOTHER = "Open a GraphDef (.pb, .pbtxt), MetaGraphDef (.meta), SavedModel, checkpoint or events file."
 _LFS = "Fetch the real file with 'git lfs pull'."
-_KERAS = "It has to be run to be read (convert --run), or export it with model.export('folder') and open the folder."
+_KERAS = "Only Keras can read it; or export it with model.export('folder') and open the folder."
 _HEAD = 4096
 _FINGERPRINT_LIMIT = 512
 

@@ -47,7 +47,7 @@ def _offering(source: Source, error: ReadError) -> ReadError:
     """The error, with the offer to open what stands before the break where there is something."""
     if not _whole_part(source).size:
         return error
-    return DamagedError(error.message, f"{error.hint} Or open what stands before it (convert --salvage).")
+    return DamagedError(error.message, f"{error.hint} Or open what stands before it.")
 
 
 def _whole_part(source: Source) -> Source:

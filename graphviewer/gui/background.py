@@ -70,15 +70,18 @@ class Background(QObject):
 
     def _run(self, tasks: queue.SimpleQueue[_Task]) -> None:
         while not self._closed:
-            task = tasks.get()
-            if self._newest.get(task.key) is not task:
-                continue
-            try:
-                task.result = task.work()
-            except Exception as error:
-                task.error = error
-            if not self._closed:
-                self._finished.emit(task)
+            self._work_off(tasks.get())
+
+    def _work_off(self, task: _Task) -> None:
+        """One task; a function of its own, so that a lane that waits does not keep the last graph in memory."""
+        if self._newest.get(task.key) is not task:
+            return
+        try:
+            task.result = task.work()
+        except Exception as error:
+            task.error = error
+        if not self._closed:
+            self._finished.emit(task)
 
     def _deliver(self, task: _Task) -> None:
         if self._closed or self._newest.get(task.key) is not task:

@@ -15,6 +15,7 @@ from graphviewer.model.document import Document
 from graphviewer.model.function_body import ARGUMENT_OP
 from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
+from graphviewer.model.problem import Problem
 from graphviewer.model.tensors import TensorError, describe_tensor
 
 if TYPE_CHECKING:
@@ -135,6 +136,13 @@ def describe_node(document: Document, number: int, roles: Overlay | None) -> str
     absent = [one.text for one in graph.dangling if one.node == number]
     parts += [f"<p class='warning'>Input '{escape(text)}' is not in the graph.</p>" for text in absent]
     return "".join(parts)
+
+
+def problem_lines(problems: Iterable[Problem], name: str) -> str:
+    """What was found wrong with a node, but for what ``describe_node`` says itself."""
+    known = ("dangling", "unknown-op")
+    found = [one for one in problems if one.node == name and not one.function and one.kind not in known]
+    return "".join(f"<p class='warning'>{escape(f'{one.reason} {one.hint}'.strip())}</p>" for one in found[:_MOST])
 
 
 def _role_lines(number: int, roles: Overlay | None) -> Iterable[str]:

@@ -87,11 +87,10 @@ class Exploration(QObject):
     @property
     def ends(self) -> tuple[Selection, Selection] | None:
         """The ends of a path: both picks, or the selection and what was selected before."""
-        session = self._session
-        other = session.second or session.previous
-        if session.selection is None or other in (None, session.selection):
-            return None
-        return (session.selection, session.second) if session.second else (session.previous, session.selection)
+        selected, second, previous = self._session.selection, self._session.second, self._session.previous
+        if selected is not None and second is not None:
+            return selected, second
+        return (previous, selected) if selected and previous and previous != selected else None
 
     def find_path(self) -> None:
         """Light up the ways between two nodes."""
@@ -175,7 +174,7 @@ class Exploration(QObject):
         family.expanded = set(isolated.expanded)
         self._stage.show_anew()
         self.said.emit(self._part_text(version))
-        self._refresh_bar()
+        self._session.overlay_changed.emit()  # its counts are others now
         self.isolated_changed.emit()
 
     @property
@@ -191,7 +190,7 @@ class Exploration(QObject):
             version.isolated = None
             self._stage.show_anew(self._views.pop(version, None))
             self.said.emit("The whole graph is shown.")
-            self._refresh_bar()
+            self._session.overlay_changed.emit()  # its counts are others now
             self.isolated_changed.emit()
 
     def _look_outside(self, selection: Selection) -> None:
@@ -233,7 +232,8 @@ class Exploration(QObject):
         if self.is_isolated and not is_lit:
             text = full = self._part_text(version)
         levels = self.request.levels if self.request is not None and self.has_levels else None
-        can_isolate = is_lit and not isinstance(version, Comparison)
+        is_drawn = isinstance(version, Version) and version.isolated is not None and version.isolated.title == text
+        can_isolate = is_lit and not is_drawn and not isinstance(version, Comparison)
         self.bar.show_state(text, full, levels=levels, can_isolate=can_isolate, is_isolated=self.is_isolated)
 
     # -- bookmarks ----------------------------------------------------------------------------------------------

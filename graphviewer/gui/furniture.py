@@ -37,6 +37,7 @@ from graphviewer.gui.panels.outline import Outline
 from graphviewer.gui.panels.problems import ProblemsPanel
 from graphviewer.gui.panels.proof import ProofPanel
 from graphviewer.gui.panels.search import SearchPanel
+from graphviewer.gui.panels.variables import VariablesPanel
 from graphviewer.gui.session import Selection
 from graphviewer.gui.theme import Theme, icon
 from graphviewer.gui.versions import Comparison
@@ -44,7 +45,7 @@ from graphviewer.gui.versions import Comparison
 if TYPE_CHECKING:
     from graphviewer.gui.window import Window
 
-_LAYOUT = 2  # of the saved arrangement; raise it when panels come or go
+_LAYOUT = 3  # of the saved arrangement; raise it when panels come or go
 
 
 class Banner(QFrame):
@@ -98,6 +99,8 @@ class Furniture:
         self.operations = OperationsPanel(session, window.operator)
         self.changes = ChangesPanel(session, window.theme)
         self.problems = ProblemsPanel(session, window.analyst)
+        window.analyst.checked.connect(lambda _version: self.inspector.refresh())
+        self.variables = VariablesPanel(session, window.jobs, window.theme)
         self.jobs = JobsPanel(window.operator)
         self.proof = ProofPanel(session, window.prover)
         self.choices = ChoiceBar(session, window.opener)
@@ -117,7 +120,8 @@ class Furniture:
     # -- actions ------------------------------------------------------------------------------------------------
 
     def _build_actions(self) -> None:
-        window, menus = self._window, {}
+        window = self._window
+        menus: dict[str, QMenu] = {}
         for spec in ACTIONS:
             action = QAction(spec.text, window)
             action.setObjectName(spec.id)
@@ -195,6 +199,7 @@ class Furniture:
 
     def _build_docks(self) -> None:
         window, area = self._window, Qt.DockWidgetArea
+        size = window.size()
         window.setDockOptions(window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks)
         window.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
@@ -206,6 +211,7 @@ class Furniture:
             ("operations", "Operations", self.operations, area.RightDockWidgetArea),
             ("changes", "Changes", self.changes, area.BottomDockWidgetArea),
             ("problems", "Problems", self.problems, area.BottomDockWidgetArea),
+            ("variables", "Variables", self.variables, area.BottomDockWidgetArea),
             ("jobs", "Jobs", self.jobs, area.BottomDockWidgetArea),
             ("proof", "Proof", self.proof, area.BottomDockWidgetArea),
         )
@@ -218,7 +224,9 @@ class Furniture:
         window.tabifyDockWidget(self._docks["outline"], self._docks["search"])
         window.tabifyDockWidget(self._docks["inspector"], self._docks["operations"])
         window.tabifyDockWidget(self._docks["changes"], self._docks["problems"])
-        window.tabifyDockWidget(self._docks["problems"], self._docks["jobs"])
+        window.tabifyDockWidget(self._docks["problems"], self._docks["variables"])
+        window.tabifyDockWidget(self._docks["variables"], self._docks["jobs"])
+        self._docks["variables"].visibilityChanged.connect(self.variables.set_seen)
         window.tabifyDockWidget(self._docks["jobs"], self._docks["proof"])
         for name in ("outline", "inspector", "changes"):
             self._docks[name].raise_()
@@ -226,6 +234,7 @@ class Furniture:
         window.resizeDocks(sides, [290, 310], Qt.Orientation.Horizontal)
         window.resizeDocks([self._docks["changes"]], [230], Qt.Orientation.Vertical)
         window.resizeDocks([self._docks["outline"], self._docks["endpoints"]], [380, 420], Qt.Orientation.Vertical)
+        window.resize(size)  # adding docks made it as wide as the widest of them would like to be
 
     def raise_panel(self, name: str) -> None:
         """Show a panel in front of those it shares its place with."""
@@ -250,6 +259,7 @@ class Furniture:
                 self._actions[spec.id].setIcon(icon(spec.icon, theme))
         self.inspector.set_style(page_style(theme))
         self.changes.set_theme(theme)
+        self.variables.set_theme(theme)
         self.search.set_theme(theme)
 
     # -- status bar ---------------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class Opener(QObject):
 
     def choose(self, request: Request) -> None:
         """Open another choice, or show it where it is open already."""
-        for version, known in self._requests.items():
+        for version, known in list(self._requests.items()):
             if known == request and version in self._session.tabs:
                 self._session.show_tab(version)
                 return
@@ -117,12 +117,13 @@ class Opener(QObject):
             then(version, found.loaded)
 
     def _fail(self, error: GraphViewerError, request: Request, then: Then | None) -> None:
+        if isinstance(error, RunsCodeError):
+            reason = "Only Keras can read it, and loading this file runs code. Do it only if you trust who made it."
+            error = RunsCodeError(error.message, reason)
         self._session.failed.emit(error)
         if isinstance(error, DamagedError) and not request.salvage:
             self.offered.emit("Open the complete part", lambda: self.open(replace(request, salvage=True), then))
         elif isinstance(error, RunsCodeError):
-            reason = "Only Keras can read it, and loading this file runs code. Do it only if you trust who made it."
-            self._session.failed.emit(GraphViewerError(error.message, reason))
             self.offered.emit("Load it, running its code", lambda: self._load_keras(request, then))
 
     # -- Keras --------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
@@ -99,7 +100,6 @@ class Pane(QObject):
             self.canvas.set_scene(None)
         else:
             self.redraw(None)
-            self._measure(subject)
 
     def _measure(self, subject: Subject) -> None:
         """Ask how large the tensors are, so that edges can be as wide."""
@@ -122,9 +122,9 @@ class Pane(QObject):
         """The scope tree that is drawn: the document's, with stacks where the settings want them."""
         return self._drawn_scopes or self.subject.document.scopes
 
-    def set_style(self, direction: Literal["down", "right"], *, stacked: bool) -> None:
+    def set_style(self, direction: Literal["down", "right"], *, stacked: bool, tucked: bool) -> None:
         """Lay out in another way."""
-        style = Style(direction, stacked)
+        style = Style(direction, stacked, tucked)
         if style != self._style:
             self._style = style
             self._fit_next = True
@@ -152,6 +152,8 @@ class Pane(QObject):
         self._session.background.submit("layout", self._key, work, then, self._session.failed.emit)
 
     def _take(self, scopes: Scopes, drawing: Drawing, anchor: Selection | None) -> None:
+        if self.drawing is None:
+            self._measure(self.subject)
         self._drawn_scopes, self.drawing = scopes, drawing
         self._session.stacks = scopes.stacks if isinstance(scopes, StackedScopes) else {}
         item = anchor.item(scopes) if anchor else None
@@ -190,16 +192,9 @@ class Pane(QObject):
             selection=self._selected_items(),
             functions=calling_ops(self.subject.document),
             edge_status=self.subject.edge_status,
-            shape_of=self._shape_of,
+            shape_of=partial(_shape_of, self.subject.document),
             node_bytes=self._node_bytes,
         )
-
-    def _shape_of(self, node: int) -> str:
-        document = self.subject.document
-        if isinstance(document, Unfolded) and node in document.calls:
-            return ""  # what leads from it are its arguments
-        shapes = output_shapes(document.node(node))
-        return shapes[0] if shapes and shapes[0] != "[]" else ""  # a scalar's shape says nothing on an edge
 
     def _selected_items(self) -> frozenset[int]:
         chosen = [one for one in (self._session.selection, self._session.second) if one and self.subject]
@@ -287,3 +282,11 @@ class Pane(QObject):
         if item >= len(self.subject.document.scopes):
             return f"<b>{escape(self.scopes.path(item))}</b><br>equal scopes; a double click opens them"
         return describe_briefly(self.subject.document, item, self.subject.overlay(self._session.overlay_kind))
+
+
+def _shape_of(document: Document, node: int) -> str:
+    """What is written on an edge from a node; of the document that is drawn, which may no longer be the subject's."""
+    if isinstance(document, Unfolded) and node in document.calls:
+        return ""  # what leads from it are its arguments
+    shapes = output_shapes(document.node(node))
+    return shapes[0] if shapes and shapes[0] != "[]" else ""  # a scalar's shape says nothing on an edge

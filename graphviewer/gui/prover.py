@@ -1,4 +1,4 @@
-"""Runs original and result side by side in the worker, and single graphs forward; asks before a file may touch anything."""
+"""Runs original and result side by side in the worker, and graphs forward; asks before a file may touch anything."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Prover(QObject):
         self._submit("verify", request, done)
 
     def run(self, version: Version, outputs: Sequence[str], *, allow: bool = False) -> None:
-        """One forward pass of the named tensors, fed with made-up values; asks first where the graph touches anything."""
+        """One forward pass of the named tensors on made-up values; asks first where the graph touches anything."""
 
         def forward(permission: bool) -> None:
             checkpoint = version.document.checkpoint

@@ -23,6 +23,9 @@ class Settings:
     stacks: bool = _setting(
         True, "Group repeated scopes", "Show sibling scopes that differ in their number only as one box that opens."
     )
+    tuck: bool = _setting(
+        True, "Tuck constants", "Show constants and reads of variables as chips beside the one op that uses them."
+    )
     minimap: bool = _setting(True, "Minimap", "Show the minimap in the corner of the canvas.")
 
     @classmethod

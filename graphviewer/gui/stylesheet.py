@@ -120,6 +120,9 @@ QLabel#breadcrumb, QLabel#totals { color: $muted; }
 QLabel#paneTitle { color: $muted; padding: 4px 10px; background: $background; border-bottom: 1px solid $border; }
 QWidget#welcome { background: $surface; }
 QFrame#banner { background: $error_soft; border: none; border-bottom: 1px solid $error; }
+QFrame#choiceBar { background: $background; border: none; border-bottom: 1px solid $border; }
+QToolButton#choice { background: $surface; border: 1px solid $border; padding: 2px 9px; }
+QToolButton#choice:checked { background: $accent_soft; border-color: $accent; }
 QFrame#banner QLabel { color: $error; }
 QTextBrowser#inspector, QTextBrowser#searchHelp { border: none; border-radius: 0; padding: 6px; }
 QDialog#palette { background: $surface; border: 1px solid $border_strong; border-radius: 10px; }

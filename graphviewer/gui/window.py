@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from graphviewer.gui.loading import Loaded
 
 _RECENT = 8
-_READABLE = "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz *.keras *.h5);;All files (*)"
+_READABLE = (
+    "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz *.keras *.h5);;All files (*)"
+)
 
 
 class Window(QMainWindow):
@@ -378,7 +380,7 @@ class Window(QMainWindow):
             pane.canvas.animate = self.settings.animate
             pane.canvas.wheel_zooms = self.settings.wheel == "zoom"
             pane.canvas.minimap.setVisible(self.settings.minimap)
-            pane.set_style(self.settings.direction, stacked=self.settings.stacks)
+            pane.set_style(self.settings.direction, stacked=self.settings.stacks, tucked=self.settings.tuck)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.furniture.save_state(self.store)

@@ -16,6 +16,9 @@ class Assembly:
     """The placements of all open scopes, about to become one drawing.
 
     Attributes:
+        hub: bool [sibling edges], drawn as stubs.
+        laid_out: bool [sibling edges], with points.
+        host: int64 [items], the item that a chip is beside, -1 for other items.
         visible: the open scopes, by depth.
         placements: the layout of each.
         w, h: float64 [items], sizes of all boxes.
@@ -23,6 +26,8 @@ class Assembly:
 
     scopes: Scopes
     hub: Mask
+    laid_out: Mask
+    host: Ints
     visible: list[int]
     placements: list[Placement]
     w: Floats
@@ -40,7 +45,12 @@ class Assembly:
         x, y, origin = self._absolute(item, parent, box_of)
         edge, edge_owner = self._edge_numbers(edges)
         count, points = self._lines(edge, edge_owner, origin)
-        hub, control = self.hub[edge], edges.control[edge]
+        hub, control, laid_out = self.hub[edge], edges.control[edge], self.laid_out[edge]
+        # An edge with points to or from a chip runs to or from the box that the chip is beside.
+        source, target = (
+            np.where(laid_out & (self.host[ends] >= 0), self.host[ends], ends)
+            for ends in (edges.a[edge], edges.b[edge])
+        )
         is_open = np.zeros(len(scopes), np.bool_)
         is_open[self.visible] = True
         return Drawing(
@@ -52,14 +62,14 @@ class Assembly:
             depth=(scopes.depth[item] - 1).astype(np.int32),
             parent=parent.astype(np.int32),
             is_open=is_open[item],
-            source=box_of[edges.a[edge]].astype(np.int32),
-            target=box_of[edges.b[edge]].astype(np.int32),
+            source=box_of[source].astype(np.int32),
+            target=box_of[target].astype(np.int32),
             count=edges.count[edge],
             control=control,
             offsets=np.r_[0, np.cumsum(count)].astype(np.int32),
             points=points.astype(np.float32),
             # An edge beyond the layout's budget of bends is shown like one of a hub.
-            hub=hub | (~control & (count == 0)),
+            hub=hub | (laid_out & (count == 0)),
             width=self.placements[0].width,
             height=self.placements[0].height,
         )
@@ -88,7 +98,7 @@ class Assembly:
 
     def _lines(self, edge: Ints, owner: Ints, origin: Floats) -> tuple[Ints, Floats]:
         """Number of points of each edge, and the points in the scene."""
-        laid_out = ~(self.hub[edge] | self.scopes.sibling_edges.control[edge])
+        laid_out = self.laid_out[edge]
         count = np.zeros(len(edge), np.int64)
         count[laid_out] = np.concatenate([np.diff(each.offsets) for each in self.placements])
         points = np.concatenate([each.points for each in self.placements])

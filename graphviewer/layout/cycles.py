@@ -36,8 +36,8 @@ def against_flow(n: int, source: Ints, target: Ints) -> Mask:
 
     Only strongly connected components lose edges. Three orders compete in each of them, and the one with the fewest
     edges against it wins: two depth-first orders, and the order of the nodes themselves (files list nodes roughly as
-    they were made). The first search does not walk into nodes that are fed from outside the component: those of a TF1
-    loop are its Merge nodes, so exactly the NextIteration edges are turned.
+    they were made). The first search does not walk into the nodes at which the flow first enters the component from
+    outside: those of a TF1 loop are its Merge nodes, so exactly the NextIteration edges are turned.
 
     Args:
         n: number of nodes.
@@ -51,8 +51,7 @@ def against_flow(n: int, source: Ints, target: Ints) -> Mask:
     label = np.array(_strong_components(n, *adjacency(n, source, target)), np.int64)
     inside = np.flatnonzero(label[source] == label[target])
     start, ends = adjacency(n, source[inside], target[inside])
-    entry = np.zeros(n, np.bool_)
-    entry[target[label[source] != label[target]]] = True
+    entry = _first_entries(n, label, source, target)
     roots = np.r_[np.flatnonzero(entry), np.flatnonzero(~entry)].tolist()
     searches = [_finish_rank(roots, start, ends, closed) for closed in (entry.tolist(), [False] * n)]
     ranks = (*searches, np.arange(n))
@@ -62,6 +61,22 @@ def against_flow(n: int, source: Ints, target: Ints) -> Mask:
     result = np.zeros(len(source), np.bool_)
     result[inside] = wrong[best, np.arange(len(inside))]
     return result
+
+
+def _first_entries(n: int, label: Ints, source: Ints, target: Ints) -> Mask:
+    """bool [n]: the nodes of each component that are fed from outside by what comes earliest in the flow."""
+    outside = np.flatnonzero(label[source] != label[target])
+    # Tarjan numbers the components against the flow.
+    outside = outside[np.argsort(-label[source[outside]], kind="stable")]
+    depth = [0] * (int(label.max()) + 1)
+    for before, after in zip(label[source[outside]].tolist(), label[target[outside]].tolist(), strict=True):
+        depth[after] = max(depth[after], depth[before] + 1)
+    feeding = np.array(depth)[label[source[outside]]]
+    earliest = np.full(len(depth), n + 1)
+    np.minimum.at(earliest, label[target[outside]], feeding)
+    entry = np.zeros(n, np.bool_)
+    entry[target[outside][feeding == earliest[label[target[outside]]]]] = True
+    return entry
 
 
 def _finish_rank(roots: Iterable[int], start: list[int], ends: list[int], closed: list[bool]) -> Ints:

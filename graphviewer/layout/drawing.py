@@ -15,6 +15,8 @@ PADDING = 16.0
 """Free room between the frame of an open scope and what is in it."""
 LEAF_HEIGHT, SCOPE_HEIGHT = 34.0, 42.0
 """Heights of a node's box and of a closed scope's."""
+CHIP_HEIGHT = 15.0
+"""Height of a constant that is tucked beside the op that uses it."""
 LEAST_WIDTH, MOST_WIDTH = 40.0, 220.0
 """Limits for the width of a closed box; longer labels are elided."""
 
@@ -37,7 +39,8 @@ class Drawing:
         offsets: int32 [edges+1]; edge e runs along ``points[offsets[e]:offsets[e+1]]``, from source to target.
         points: float32 [points, 2].
         hub: bool [edges], taken out of layering because an end has too many neighbours; it has no points
-            and is shown as a stub with a count beside each end.
+            and is shown as a stub with a count beside each end. An edge that is neither this nor control and has no
+            points joins a chip to the box that it is beside.
         width, height: extent of the whole drawing; its top left corner is (0, 0).
     """
 

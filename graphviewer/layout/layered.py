@@ -5,6 +5,7 @@ The order of boxes never depends on their sizes, so a box that grows moves its n
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -111,11 +112,20 @@ def _with_self_edges(lattice: Lattice, apart: Mask) -> Lattice:
     return replace(lattice, chain_start=np.r_[0, np.cumsum(length)])
 
 
-def place(topology: Topology, w: ArrayLike, h: ArrayLike) -> Placement:
+class Margins(NamedTuple):
+    """Parts of boxes at which no edge may end: float64 [nodes], at their left and at their right side."""
+
+    left: Floats
+    right: Floats
+
+
+def place(topology: Topology, w: ArrayLike, h: ArrayLike, margins: Margins | None = None) -> Placement:
     """Coordinates for boxes of given sizes.
 
     Args:
+        topology: rows and orders.
         w, h: [nodes], widths and heights.
+        margins: parts of ``w`` that edges keep away from; none if absent.
     """
     w, h = np.asarray(w, np.float64), np.asarray(h, np.float64)
     if len(topology.alone) == topology.n:
@@ -128,7 +138,7 @@ def place(topology: Topology, w: ArrayLike, h: ArrayLike) -> Placement:
     breadth, length = np.zeros(len(lattice.row)), np.zeros(len(lattice.row))
     breadth[slots], length[slots] = w[nodes], h[nodes]
     x = place_across(topology.pulls, breadth)
-    across = spread_ports(lattice, x, breadth)
+    across = spread_ports(lattice, *_port_sides(topology, nodes, x, breadth, margins))
     row_top, row_length = _rows_along(lattice, length, across)
     y = _align(topology, row_top, row_length, length)
     block = np.searchsorted(lattice.first_row, lattice.row, side="right") - 1
@@ -141,6 +151,18 @@ def place(topology: Topology, w: ArrayLike, h: ArrayLike) -> Placement:
     left[topology.alone], top[topology.alone] = move.alone_x, move.alone_y
     right = max(_extent(left + w), _extent(points[:, 0]))
     return Placement(left, top, offsets, points, right, max(_extent(top + h), _extent(points[:, 1])))
+
+
+def _port_sides(
+    topology: Topology, nodes: Ints, x: Floats, breadth: Floats, margins: Margins | None
+) -> tuple[Floats, Floats]:
+    """Centres and sizes of the sides of boxes at which edges may end; float64 [slots]."""
+    if margins is None:
+        return x, breadth
+    left, right = np.zeros(len(x)), np.zeros(len(x))
+    slots = topology.lattice.slot[nodes]
+    left[slots], right[slots] = margins.left[nodes], margins.right[nodes]
+    return x + (left - right) / 2, breadth - left - right
 
 
 def _extent(values: Floats) -> float:
@@ -215,3 +237,15 @@ def _pack(
     if len(alone):
         grid_x, grid_y = grid_x + across[-1], grid_y + along[-1]
     return _Moves((to_x - left)[block], to_y[block], grid_x, grid_y)
+
+
+def turned(placement: Placement) -> Placement:
+    """The same with the flow to the right."""
+    return Placement(
+        placement.y,
+        placement.x,
+        placement.offsets,
+        placement.points[:, ::-1],
+        placement.height,
+        placement.width,
+    )

@@ -13,6 +13,7 @@ import numpy as np
 from graphviewer.layout.arrays import Floats, Ints, Mask
 from graphviewer.layout.assembly import Assembly
 from graphviewer.layout.drawing import (
+    CHIP_HEIGHT,
     LEAF_HEIGHT,
     LEAST_WIDTH,
     MOST_WIDTH,
@@ -21,8 +22,9 @@ from graphviewer.layout.drawing import (
     TITLE_HEIGHT,
     Drawing,
 )
-from graphviewer.layout.layered import Placement, Topology, place, prepare
+from graphviewer.layout.layered import Placement, Topology, place, prepare, turned
 from graphviewer.layout.stacks import stacked
+from graphviewer.layout.tucking import Tucked, chip_widths, hosts
 from graphviewer.model.scopes import ROOT, Scopes
 
 HUB_DEGREE, SCOPE_HUB_DEGREE = 24, 96
@@ -74,10 +76,12 @@ class Style:
     Attributes:
         direction: where edges lead.
         stacked: repeated sibling scopes are one closed scope around them.
+        tucked: constants and reads of variables are chips beside the op that uses them.
     """
 
     direction: Literal["down", "right"] = "down"
     stacked: bool = False
+    tucked: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +91,27 @@ class _LayoutEdges:
     source: Ints
     target: Ints
     start: list[int]
+    laid_out: Mask
 
     @classmethod
-    def of(cls, scopes: Scopes, hub: Mask) -> _LayoutEdges:
+    def of(cls, scopes: Scopes, hub: Mask, host: Ints) -> _LayoutEdges:
+        """The edges of ``scopes``, those of chips leading to and from their hosts (``host`` [items], -1 for most)."""
         edges = scopes.sibling_edges
-        keep = ~(hub | edges.control)
+        a, b = (np.where(host[ends] >= 0, host[ends], ends) for ends in (edges.a, edges.b))
+        keep = ~(hub | edges.control) & (a != b)
         start = np.r_[0, np.cumsum(keep)][edges.start]
-        place_of = scopes.place.astype(np.int64)
-        return cls(place_of[edges.a[keep]], place_of[edges.b[keep]], start.tolist())
+        place_of = _places_without(scopes, host >= 0)
+        return cls(place_of[a[keep]], place_of[b[keep]], start.tolist(), keep)
+
+
+def _places_without(scopes: Scopes, is_chip: Mask) -> Ints:
+    """int64 [items]: positions among those siblings that are no chips."""
+    order = np.argsort(scopes.parent, kind="stable")
+    position, place = np.arange(len(order)), scopes.place[order].astype(np.int64)
+    chips = np.r_[0, np.cumsum(is_chip[order])]
+    found = np.empty(len(order), np.int64)
+    found[order] = place - (chips[position] - chips[position - place])
+    return found
 
 
 class NestedLayout:
@@ -110,6 +127,7 @@ class NestedLayout:
         widths: Floats | None = None,
         *,
         direction: Literal["down", "right"] = "down",
+        tucked: bool = False,
     ) -> None:
         """A layout of ``scopes``.
 
@@ -117,35 +135,53 @@ class NestedLayout:
             scopes: the tree.
             widths: float [items], widths of closed boxes; by the length of their labels if absent.
             direction: where edges lead.
+            tucked: constants and reads of variables are chips.
         """
         self.scopes = scopes
-        self._widths = label_widths(scopes) if widths is None else np.asarray(widths, np.float64)
-        self._heights = np.where(scopes.is_scope, SCOPE_HEIGHT, LEAF_HEIGHT)
-        self._sideways = direction == "right"
+        self._given = label_widths(scopes) if widths is None else np.asarray(widths, np.float64)
+        self._sideways, self._is_tucked = direction == "right", tucked
         self._topologies: dict[tuple[int, bytes, bytes], Topology] = {}
         self._topology_of: dict[int, Topology] = {}
-        self._placements: dict[tuple[int, bytes, bytes], Placement] = {}
+        self._placements: dict[tuple[int, bytes, bytes, bytes], Placement] = {}
         self._styled: dict[Style, NestedLayout] = {}
 
     def styled(self, style: Style) -> NestedLayout:
         """The layout of the same graph in another style; made once."""
         if style not in self._styled:
             scopes = stacked(self.scopes) if style.stacked else self.scopes
-            widths = self._widths
+            widths = self._given
             if len(scopes) > len(self.scopes):
                 widths = np.r_[widths, label_widths(scopes)[len(widths) :]]
-            made = NestedLayout(scopes, widths, direction=style.direction)
+            made = NestedLayout(scopes, widths, direction=style.direction, tucked=style.tucked)
             made._topologies = self._topologies
             self._styled[style] = made
         return self._styled[style]
 
     @cached_property
     def _hub(self) -> Mask:
-        return hub_edges(self.scopes)
+        edges = self.scopes.sibling_edges
+        return hub_edges(self.scopes) & (self._host[edges.a] != edges.b)
 
     @cached_property
     def _edges(self) -> _LayoutEdges:
-        return _LayoutEdges.of(self.scopes, self._hub)
+        return _LayoutEdges.of(self.scopes, self._hub, self._host)
+
+    @cached_property
+    def _host(self) -> Ints:
+        """int64 [items]: the sibling beside which each chip is, -1 for other items."""
+        found = hosts(self.scopes) if self._is_tucked else np.full(len(self.scopes), -1)
+        return found.astype(np.int64)
+
+    @cached_property
+    def _closed(self) -> tuple[Floats, Floats]:
+        """Widths and heights of closed boxes."""
+        heights = np.where(self.scopes.is_scope, SCOPE_HEIGHT, LEAF_HEIGHT)
+        if not self._is_tucked:
+            return self._given, heights
+        return (
+            chip_widths(self._given, self._host, self._sideways),
+            np.where(self._host >= 0, CHIP_HEIGHT, heights),
+        )
 
     def visible_scopes(self, open_items: Collection[int]) -> list[int]:
         """The open scopes that show: those in ``open_items`` around which all scopes are open, the root first."""
@@ -170,23 +206,32 @@ class NestedLayout:
             open_items: scopes; those inside closed ones and leaves are of no consequence. The root is always open.
         """
         visible = self.visible_scopes(open_items)
-        w, h = self._widths.copy(), self._heights.copy()
+        w, h = self._closed[0].copy(), self._closed[1].copy()
         placements = [self._arrange(item, w, h) for item in reversed(visible)][::-1]
-        return Assembly(self.scopes, self._hub, visible, placements, w, h).drawing()
+        return Assembly(self.scopes, self._hub, self._edges.laid_out, self._host, visible, placements, w, h).drawing()
 
     def _arrange(self, item: int, w: Floats, h: Floats) -> Placement:
         """Lay out the children of an open scope and set the scope's own size."""
         children = self.scopes.children(item)
-        topology = self._topology(item, len(children))
+        host = self._host[children]
+        topology = self._topology(item, int((host < 0).sum()))
         sizes = (w[children], h[children])
-        key = (id(topology), sizes[0].tobytes(), sizes[1].tobytes())
+        chips = np.flatnonzero(host >= 0)
+        places = np.full(len(children), -1, np.int64)
+        places[chips] = self.scopes.place[host[chips]]
+        key = (id(topology), sizes[0].tobytes(), sizes[1].tobytes(), places.tobytes() if len(chips) else b"")
         placement = self._placements.get(key)
         if placement is None:
-            placement = _turned(place(topology, sizes[1], sizes[0])) if self._sideways else place(topology, *sizes)
+            if len(chips):
+                placement = Tucked(places, *sizes, self._sideways).place(topology)
+            elif self._sideways:
+                placement = turned(place(topology, sizes[1], sizes[0]))
+            else:
+                placement = place(topology, *sizes)
             if len(self._placements) >= KEPT:
                 self._placements.clear()
             self._placements[key] = placement
-        w[item] = max(self._widths[item], placement.width + 2 * PADDING)
+        w[item] = max(self._given[item], placement.width + 2 * PADDING)
         h[item] = placement.height + 2 * PADDING + TITLE_HEIGHT
         return placement
 
@@ -201,18 +246,6 @@ class NestedLayout:
                 topology = self._topologies[key] = prepare(count, source, target)
             self._topology_of[item] = topology
         return topology
-
-
-def _turned(placement: Placement) -> Placement:
-    """The same with the flow to the right."""
-    return Placement(
-        placement.y,
-        placement.x,
-        placement.offsets,
-        placement.points[:, ::-1],
-        placement.height,
-        placement.width,
-    )
 
 
 def initial_open(

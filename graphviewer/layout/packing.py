@@ -8,6 +8,8 @@ from graphviewer.layout.arrays import Floats
 
 ASPECT = 1.6
 """Breadth over length that a packing aims for."""
+TALLER = 3.0
+"""A block this many times longer than the shelf so far begins a shelf of its own: beside it would be an empty column."""
 CELL_ASPECT = 3.0
 """Breadth over length of an ordinary box with its gaps."""
 
@@ -29,7 +31,7 @@ def shelves(breadth: Floats, length: Floats, gap: float) -> tuple[Floats, Floats
     for block, (size, depth) in enumerate(zip(breadth.tolist(), length.tolist(), strict=True)):
         if block and used + depth > deep:
             column, used, wide = column + wide + gap, 0.0, 0.0
-        if column and column + size > limit:
+        if column and (column + size > limit or depth > TALLER * deep):
             shelf, column, used, wide, deep = shelf + deep + gap, 0.0, 0.0, 0.0, 0.0
         across.append(column)
         along.append(shelf + used)

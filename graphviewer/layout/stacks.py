@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphviewer.layout.arrays import Ints
 from graphviewer.layout.cycles import adjacency
-from graphviewer.model.scopes import ROOT, Scopes, depths
+from graphviewer.model.scopes import ROOT, Scopes, SiblingEdges, depths, sum_on_siblings
 
 LEAST = 3
 """Members below which a stack says less than its members do."""
@@ -44,6 +44,12 @@ class StackedScopes(Scopes):
             return self.plain.path(item)
         above = self.plain.path(int(self.parent[item]))
         return f"{above}/{self.labels[item]}" if above else self.labels[item]
+
+    @cached_property
+    def sibling_edges(self) -> SiblingEdges:
+        """Those of the plain tree, summed anew: an edge of a member to something outside is the stack's."""
+        edges = self.plain.sibling_edges
+        return sum_on_siblings(self, edges.a, edges.b, edges.count, edges.control)
 
     @cached_property
     def stacks(self) -> dict[str, tuple[str, ...]]:

@@ -73,7 +73,7 @@ class Draft:
 
     @cached_property
     def _start(self) -> list[int]:
-        return self.document.graph.out_start.tolist()
+        return list(self.document.graph.out_start.tolist())
 
     def _rewire(self, reader: str, before: Iterable[str], after: Iterable[str]) -> None:
         """Note that a node reads other inputs now."""

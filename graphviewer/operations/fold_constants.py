@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from graphviewer.analysis.dtypes import output_dtypes
+from graphviewer.analysis.ops import PLACEHOLDER_OPS
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.model.progress import Progress
@@ -42,6 +43,7 @@ def fold_constants(document: Document, *, outputs: Sequence[Endpoint] = (), prog
     progress(0.5, "Writing the graph")
     fold_branches(draft, known)
     lost = [*_values(draft, known), *_passes(draft, keep)]
+    keep |= {name for name, node in draft.nodes.items() if node.op in PLACEHOLDER_OPS}
     draft.prune(keep, lost, "only what is a constant now read it")
     count = len(draft.rewrites)
     return Result(

@@ -1,12 +1,13 @@
 """Make a network that was built for training compute as in inference.
 
 For what the outputs need: flags such as is_training, phase_train and keep_prob become constants, and conditionals on
-them the branch that is taken; dropout of every style is spliced; batch norms on batch statistics use the moving averages
-that training kept of these; waits for updates of variables and for checks go. The rest of the graph goes away, as in
-extract. Afterwards freeze gives the trained network.
+them the branch that is taken; dropout of every style is spliced; batch norms on batch statistics use the moving
+averages that training kept of these; waits for updates of variables and for checks go. The rest of the graph goes away,
+as in extract, but for a saver that alone knows the variables' keys. Afterwards freeze gives the trained network.
 
 What a node means is told by structure: the variable that is updated with a batch norm's statistics, else an evaluation
-tower with the same weights; a dropout by its numbers. What could not be repaired is listed in warnings, with the reason.
+tower with the same weights; a dropout by its numbers. What could not be repaired is listed in warnings, with the
+reason.
 
 The result computes exactly what an inference graph with the same weights does.
 """
@@ -33,6 +34,7 @@ from graphviewer.operations.inferring.flags import Flags
 from graphviewer.operations.inferring.moments import Moments
 from graphviewer.operations.inferring.scene import Scene
 from graphviewer.operations.registry import INPUTS, OUTPUTS, Parameter, Result, Rewrite, operation
+from graphviewer.operations.savers import needed_savers
 from graphviewer.operations.selection import Selection, assemble, join, provenance_of
 
 FLAGS = Parameter(
@@ -138,6 +140,9 @@ def _written(
     """Extract what the outputs need from the draft, and tell what became of every node."""
     document = draft.build()
     selection = select_fed(document, outputs, inputs)
+    savers = needed_savers(document, selection.numbers)
+    if savers:
+        selection = select_fed(document, outputs, inputs, also=savers)
     warnings += unused_inputs(selection, inputs)
     warnings += _remaining(selection, reasons)
     if not draft.rewrites and not warnings:

@@ -1,9 +1,9 @@
 """Put the bodies of called functions into the graph.
 
 Every PartitionedCall, StatefulPartitionedCall and op that is a function of the library is replaced by the function's
-nodes, named ``call/node``; calls inside are inlined too. The call's own name stays, as an Identity of the results, so that
-outputs, signatures and what reads it do not change. Afterwards the other operations see into what was called: variables,
-batch norms, dropout.
+nodes, named ``call/node``; calls inside are inlined too. The call's own name stays, as an Identity of the results, so
+that outputs, signatures and what reads it do not change. Afterwards the other operations see into what was called:
+variables, batch norms, dropout.
 
 Branches of If, Case and While stay functions. So do functions that call themselves. Gradients registered for an inlined
 function are lost. Functions that nothing calls any more go.
@@ -121,7 +121,8 @@ def _smaller_library(document: Document, draft: Draft) -> Any:
     """The library without functions that the graph called before and calls no more."""
     library = type(document.graph_def.library)()
     before = reached(document.graph_def.node, document.graph_def.library)
-    gone = before - reached(draft.nodes.values(), document.graph_def.library)
+    others = [node for name, function in document.functions.items() if name not in before for node in function.node_def]
+    gone = before - reached([*draft.nodes.values(), *others], document.graph_def.library)
     library.function.extend(one for one in document.graph_def.library.function if one.signature.name not in gone)
     library.gradient.extend(one for one in document.graph_def.library.gradient if one.function_name not in gone)
     draft.rewrites += [Rewrite(name, "function removed", "no node calls it any more") for name in sorted(gone)]

@@ -1,8 +1,7 @@
 """Remove functions that no node calls any more.
 
 Functions stay that the graph calls, directly or through other functions, and the gradients registered for them. In a
-SavedModel, Python objects may name functions that no node calls: load such a model with TensorFlow before pruning what it
-exported, not after.
+SavedModel, Python objects may name functions that no node calls; the graph alone does not need those.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rename a scope or a node, with everything that names it.
 
 ``old=new`` renames the node ``old`` and all under ``old/``; several renames are separated by commas and tried in order,
-the first that fits a name counts. ``old=`` takes the scope off, ``=new`` puts all nodes under a scope. Inputs, colocation,
-signatures, collections and the saver follow.
+the first that fits a name counts. ``old=`` takes the scope off, ``=new`` puts all nodes under a scope. Inputs,
+colocation, signatures, collections and the saver follow.
 
 What a checkpoint calls its variables does not change: a saver in the graph still knows their keys; without one, freeze
 needs --rename with the scopes the other way round.
@@ -167,7 +167,7 @@ def _renamed_variable(raw: bytes, new: Mapping[str, str]) -> bytes:
         return raw
     for field in ("variable_name", "initializer_name", "snapshot_name", "initial_value_name"):
         setattr(variable, field, _renamed(getattr(variable, field), new))
-    return variable.SerializeToString()
+    return bytes(variable.SerializeToString())
 
 
 def _warnings(document: Document, new: Mapping[str, str]) -> list[str]:

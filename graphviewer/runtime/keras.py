@@ -103,16 +103,14 @@ def _freeze(tensorflow: Any, model: Any) -> Any:
         raise ValueError("its inputs are not known, for it was saved before it was built")
     given = _structure(model)
     names = _names(model, "input", len(model.inputs))
-    specs = [
-        tensorflow.TensorSpec(one.shape, one.dtype, name) for one, name in zip(model.inputs, names, strict=True)
-    ]
+    specs = [tensorflow.TensorSpec(one.shape, one.dtype, name) for one, name in zip(model.inputs, names, strict=True)]
 
-    @tensorflow.function(autograph=False)
     def forward(*tensors: Any) -> list[Any]:
         results = model(tensorflow.nest.pack_sequence_as(given, tensors), training=False)
         return tensorflow.nest.flatten(results)
 
-    return convert_variables_to_constants_v2(forward.get_concrete_function(*specs), lower_control_flow=False)
+    traced = tensorflow.function(forward, autograph=False).get_concrete_function(*specs)
+    return convert_variables_to_constants_v2(traced, lower_control_flow=False)
 
 
 def _structure(model: Any) -> Any:

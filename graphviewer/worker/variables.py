@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,10 @@ from graphviewer.errors import CheckpointError
 from graphviewer.formats import open_document
 from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, Checkpoint, open_checkpoint
 from graphviewer.model.progress import Progress, silent
+from graphviewer.model.tensors import TensorError, numpy_dtype
+from graphviewer.protos import DataType, dtype_name
+
+_DTYPES = 64  # more than there are
 
 
 class _NoKeys:
@@ -68,7 +74,28 @@ def _counts(found: Coverage) -> dict[str, int]:
 def _row(row: VariableRow, checkpoint: Checkpoint | None) -> dict[str, Any]:
     known = checkpoint is not None and row.key is not None and row.key in checkpoint
     slices = checkpoint.slices(row.key) if checkpoint is not None and row.key is not None and known else []
-    return {**row._asdict(), "nearest": list(row.nearest), "slices": [list(map(list, part)) for part in slices]}
+    return {
+        **row._asdict(),
+        "nearest": list(row.nearest),
+        "slices": [list(map(list, part)) for part in slices],
+        "bytes": _bytes(row),
+    }
+
+
+def _bytes(row: VariableRow) -> int | None:
+    """Bytes of the values; None where the shape is not known, and for strings."""
+    dtype = _dtype_numbers().get(row.dtype)
+    if dtype in (None, DataType.STRING) or row.shape is None or -1 in row.shape:
+        return None
+    try:
+        return math.prod(row.shape) * numpy_dtype(dtype).itemsize
+    except TensorError:
+        return None
+
+
+@cache
+def _dtype_numbers() -> dict[str, int]:
+    return {dtype_name(number): number for number in range(1, _DTYPES)}
 
 
 def values(checkpoint: str, keys: Sequence[str], *, progress: Progress = silent) -> dict[str, Any]:

@@ -7,6 +7,7 @@ extracts the inference graph and compares it with what it was made from.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -19,7 +20,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
-from PySide6.QtCore import QElapsedTimer, QEventLoop, QPointF, QSettings, QTimer
+from PySide6.QtCore import QCoreApplication, QElapsedTimer, QEvent, QEventLoop, QPointF, QSettings, QTimer
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
@@ -111,6 +112,9 @@ class Bench:
         while window.session.current is not None:
             window.close_tab()
         self.wait(lambda: not window.background.busy())
+        # Without app.exec() nobody does what deleteLater asked for, and widgets keep what they show.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
         self.painted.count = 0
         with self.watch.watching():
             begin, cpu = time.perf_counter(), time.process_time()

@@ -40,9 +40,7 @@ def test_that_a_run_shows_the_values_of_the_selected_node(opened: Window, qtbot:
     assert 0.0 <= low <= high <= 1.0
 
 
-def test_that_a_graph_which_touches_files_is_asked_about_and_a_no_runs_nothing(
-    opened: Window, qtbot: QtBot
-) -> None:
+def test_that_a_graph_which_touches_files_is_asked_about_and_a_no_runs_nothing(opened: Window, qtbot: QtBot) -> None:
     asked: list = []
     opened.prover.ask = lambda touches: bool(asked.append(touches))
     save = next(

@@ -26,6 +26,7 @@ def other(tmp_path):
         (["open", "{graph}", "--diff", "{other}"], {"path": "{graph}", "diff": "{other}"}),
         ([], {"path": None}),
         (["--timings", "--quit", "{graph}"], {"path": "{graph}", "timings": True, "quit_after": True}),
+        (["{graph}", "--tags", "serve,gpu"], {"path": "{graph}", "tags": ("serve", "gpu")}),
         (["{graph}", "--screenshot", "{graph}.png"], {"path": "{graph}", "screenshot": "{graph}.png"}),
     ],
 )
@@ -37,7 +38,7 @@ def test_that_a_file_without_a_verb_is_opened(graph, other, monkeypatch, args, e
     fill = {"{graph}": str(graph), "{other}": str(other), "{graph}.png": f"{graph}.png"}
     result = run(*(fill.get(arg, arg) for arg in args))
     assert result.exit_code == 0, result.stderr
-    wanted = {"diff": None, "checkpoint": None, "timings": False, "quit_after": False, "screenshot": None}
+    wanted = {"diff": None, "checkpoint": None, "tags": None, "timings": False, "quit_after": False, "screenshot": None}
     wanted |= {key: fill.get(value, value) if isinstance(value, str) else value for key, value in expected.items()}
     assert {
         key: str(value) if key in ("path", "diff", "screenshot") and value else value

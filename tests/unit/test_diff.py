@@ -219,14 +219,15 @@ def test_that_a_colocation_with_a_node_that_is_gone_does_not_count():
 
 
 def test_that_alike_parts_of_two_networks_are_not_a_renamed_scope():
-    def build(scope, parts):
+    def build(scope, parts, op):
         made = []
         for part in parts:
-            made += [node(f"{scope}/{part}/w", "Const"), node(f"{scope}/{part}/y", "Relu", f"{scope}/{part}/w")]
+            w, y = f"{scope}/{part}/w", f"{scope}/{part}/y"
+            made += [node(w, "Const"), node(y, "Relu", w), node(f"{scope}/{part}/z", op, y)]
         return document(*made)
 
-    diff = compare(build("a", [f"dense{n}" for n in range(20)]), build("b", [f"conv{n}" for n in range(20)]))
-    assert "renamed" not in counts(diff)
+    dense, conv = ([f"{name}{n}" for n in range(20)] for name in ("dense", "conv"))
+    assert "renamed" not in counts(compare(build("a", dense, "MatMul"), build("b", conv, "Conv2D")))
 
 
 def function(name, op, *, calls=None):

@@ -26,7 +26,7 @@ def document(nodes):
 
 
 @given(GRAPHS, GRAPHS)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_that_every_node_of_either_side_has_one_fitting_status(before, after):
     diff = compare(document(before), document(after))
     assert len(diff.status_before) == len(before)
@@ -43,7 +43,7 @@ def test_that_every_node_of_either_side_has_one_fitting_status(before, after):
     assert order == sorted(order)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(GRAPHS, st.randoms(use_true_random=False))
 def test_that_a_graph_is_the_same_as_itself_in_any_order(nodes, random):
     shuffled = nodes.copy()
@@ -54,6 +54,7 @@ def test_that_a_graph_is_the_same_as_itself_in_any_order(nodes, random):
 
 
 @given(GRAPHS, GRAPHS)
+@settings(max_examples=25)
 def test_that_sides_can_be_swapped(before, after):
     there, back = (compare(document(x), document(y)) for x, y in ((before, after), (after, before)))
     assert there.same == back.same
@@ -61,6 +62,7 @@ def test_that_sides_can_be_swapped(before, after):
 
 
 @given(GRAPHS, GRAPHS)
+@settings(max_examples=30)
 def test_that_the_union_holds_every_node_once_and_every_edge_of_the_second_graph(before, after):
     first, second = document(before), document(after)
     diff = compare(first, second)

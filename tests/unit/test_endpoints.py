@@ -184,6 +184,8 @@ def test_that_every_needed_port_of_a_pipeline_is_an_input_of_its_own():
         ("net/w/Initializer/value", 0, "first values"),
         ("save/RestoreV2", 0, "checkpoints"),
         ("save/control", 0, "checkpoints"),
+        ("save/Const", 0, "checkpoints"),
+        ("summary", 0, "records a summary"),
         ("valid/prob", 1, "has no output 1"),
     ],
 )

@@ -150,3 +150,12 @@ def test_that_the_lines_of_a_grid_do_not_depend_on_sizes():
     large = grid(sizes, np.full(30, 20.0), 10)[1]
     assert small.tolist() == large.tolist()
     assert len(set(small)) > 1
+
+
+def test_that_a_loop_entered_at_two_places_is_cut_where_the_flow_enters_first():
+    """The second variable of a TF1 loop: Enter feeds its Merge, the first variable's LoopCond its Switch."""
+    enter, merge, switch, body, following, condition, start = range(7)
+    edges = [(enter, merge), (merge, switch), (switch, body), (body, following), (following, merge)]
+    edges += [(start, condition), (condition, switch)]
+    turned = against_flow(7, *np.array(edges).T)
+    assert [edge for edge, is_turned in zip(edges, turned, strict=True) if is_turned] == [(following, merge)]

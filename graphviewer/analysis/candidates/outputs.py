@@ -10,6 +10,8 @@ import numpy as np
 from graphviewer.analysis import ops
 from graphviewer.analysis.candidates import Candidate, Suggestion, big_constants, signature_endpoints
 from graphviewer.analysis.roles import Roles
+from graphviewer.analysis.roles.arithmetic import climb
+from graphviewer.analysis.roles.loss import NO_LAYERS
 from graphviewer.analysis.roles.markers import training_mode
 from graphviewer.model.graph import Mask
 
@@ -24,6 +26,8 @@ MOST_PARTS = 8
 
 OUTPUT_OPS = {
     "CombinedNonMaxSuppression": 3.0,
+    "CTCBeamSearchDecoder": 2.0,
+    "CTCGreedyDecoder": 2.0,
     "TFLite_Detection_PostProcess": 4.0,
     "Softmax": 2.0,
     "Sigmoid": 1.5,
@@ -59,6 +63,11 @@ OTHER_OPS = {
     "LookupTableSizeV2": -3.0,
 }
 """What networks seldom end in."""
+
+SHAPING = frozenset({"Cast", "ExpandDims", "Reshape", "Squeeze"})
+"""Gives the last layer the form that users want as often as the form that a loss wants."""
+
+JOINING = frozenset({"ConcatV2", "Pack"})
 
 NEVER = ops.SHAPE_OPS | ops.VARIABLE_OPS | ops.PLACEHOLDER_OPS
 NEVER |= {"Const", "Fill", "LoopCond", "NoOp", "OnesLike", "ZerosLike", "StackPush", "StackPushV2"}
@@ -144,8 +153,18 @@ class Outputs:
 
     @cached_property
     def _judging(self) -> Mask:
-        """bool [n]: the losses, and what depends on the labels."""
-        return self.forward.labelled | self.facts.mask(self.forward.losses)
+        """bool [n]: the losses, and what depends on the labels or only compares predictions with them."""
+        compared = self.facts.below(self.facts.family(ops.METRIC_OPS), self.facts.ends) & ~self.facts.ends
+        return self.forward.labelled | self.facts.mask(self.forward.losses) | compared
+
+    @cached_property
+    def _perhaps_judging(self) -> Mask:
+        """bool [n]: arithmetic that only losses and metrics use: mostly a part of them, else the network's last step."""
+        facts, seeded = self.facts, self.roles.seeded
+        fitting = facts.family(NO_LAYERS) & ~facts.is_read & ~self._training
+        ends = self._judging | seeded.has("metric") | seeded.has("check")
+        above = facts.mask(climb(facts, np.flatnonzero(ends).tolist(), fitting.__getitem__)) & ~ends
+        return (self.forward.loss_only | above) & ~self._judging
 
     def _eligible(self) -> Mask:
         """bool [n]: nodes that could be outputs at all."""
@@ -154,6 +173,7 @@ class Outputs:
         never = facts.family(NEVER) | facts.is_read | facts.effect_only | pipeline
         first = ops.first_inputs(self.graph)
         pivot = (first >= 0) & facts.family(ops.SWITCH_OPS)[first] & facts.family({"Identity"})
+        unread_exits = facts.family({"Exit", "RefExit"}) & (facts.readers() == 0) & self._in_used_loops()
         silent = facts.mask(node for node in range(facts.count) if self._is_silent(node))
         partly = ops.inside_loops(self.graph) | ops.inside_branches(self.graph)
         writes = facts.assigns | facts.applies
@@ -161,7 +181,16 @@ class Outputs:
         weights, _ = self._weights
         if facts.sources.any() and weights.any():
             never |= ~(facts.from_values | facts.below(weights))
-        return ~(never | pivot | silent | partly | writes | regularisers | self._training | self._judging)
+        return ~(never | pivot | silent | unread_exits | partly | writes | regularisers | self._training | self._judging)
+
+    def _in_used_loops(self) -> Mask:
+        """bool [n]: Exits of loops that other Exits hand on results of."""
+        facts = self.facts
+        entered = ops.entered_by(self.graph, facts.family({"Exit", "RefExit"}))
+        frame = {node: self.document.node(enter).attr["frame_name"].s for node, enter in entered.items()}
+        total = facts.readers()
+        used = {name for node, name in frame.items() if total[node]}
+        return facts.mask(node for node, name in frame.items() if name in used)
 
     def _is_silent(self, node: int) -> bool:
         return ops.output_count(self.document.node(node)) == 0
@@ -170,11 +199,12 @@ class Outputs:
         """Ends of the forward pass, and what feeds the loss."""
         facts = self.facts
         total = facts.readers()
-        judged = facts.readers(self._judging)
-        live = total - facts.readers(self._training | self._judging)
+        judges = self._judging | self._perhaps_judging
+        judged = facts.readers(judges)
+        live = total - facts.readers(self._training | judges)
         updates = self._training & ~self.roles.seeded.has("summary")
         only_updates = (total > 0) & (total == facts.readers(updates))
-        parts = self._ends_of_parts()
+        parts = self._ends_of_parts() | self._end_before_judge()
         for node in np.flatnonzero(self._eligible() & ~only_updates).tolist():
             candidate = Candidate(node)
             if node in parts:
@@ -195,8 +225,11 @@ class Outputs:
         node, op = candidate.node, self.graph.ops[candidate.node]
         candidate.add(OUTPUT_OPS.get(op, 0.0), f"op {op}" if op in OUTPUT_OPS else "")
         candidate.add(OTHER_OPS.get(op, 0.0))
+        if self._perhaps_judging[node] and op not in SHAPING:
+            candidate.add(-2.0, "may be a part of the loss")
         if not self.facts.from_values[node]:
-            candidate.add(-4.0, "depends on no input")
+            random = self._from_random[node]
+            candidate.add(*((-1.0, "random numbers are its only input") if random else (-4.0, "depends on no input")))
         if any(self.graph.ops[reader] == "ScalarSummary" for reader in self.graph.consumers(node)):
             candidate.add(-5.0, "is recorded as a number")
         for score, pattern in NAMES:
@@ -218,7 +251,7 @@ class Outputs:
         in_training = np.count_nonzero(above & self._training_mode)
         if in_training:
             candidate.add(-3.0, f"{in_training} batch norms or dropouts above it are in training mode")
-        if (above & self._random).any():
+        if facts.from_values[candidate.node] and (above & self._random).any():
             candidate.add(-2.0, "depends on random numbers")
 
     @cached_property
@@ -232,6 +265,10 @@ class Outputs:
     @cached_property
     def _random(self) -> Mask:
         return self.facts.family(ops.is_random_op)
+
+    @cached_property
+    def _from_random(self) -> Mask:
+        return self.facts.below(self._random)
 
     @cached_property
     def _weights(self) -> tuple[Mask, str]:
@@ -252,14 +289,52 @@ class Outputs:
             others = frozenset().union(*(other for other in parts if other is not part))
             if part & others:
                 continue
-            below_others = self.facts.below(self.facts.mask(others))
-            inside = np.ones(self.facts.count, np.bool_)
-            for variable in part:
-                inside &= self.facts.below(self.facts.mask([variable]))
-            ends = inside & ~below_others & eligible & (self.facts.readers(below_others) > 0)
-            for node in np.flatnonzero(ends).tolist():
-                found[node] = f"end of a part with its own optimizer ({len(part)} variables)"
+            own, below_others = self.facts.mask(part), self.facts.below(self.facts.mask(others))
+            below = self.facts.below(own) & ~below_others
+            ends = below & eligible & (self.facts.readers(below_others & ~self._training) > 0)
+            for node in np.flatnonzero(ends).tolist()[:WALKED]:
+                node = self._before_joining(node, below)
+                if np.count_nonzero(self.facts.above(self.facts.mask([node])) & own) == len(part):
+                    found[node] = f"end of a part with its own optimizer ({len(part)} variables)"
         return found
+
+    def _before_joining(self, node: int, part: Mask) -> int:
+        """Up from where a part's result is joined with other data (a critic that sees state and action)."""
+        while self.graph.ops[node] in JOINING:
+            (*own,) = {source for source in self.facts.inputs(node) if part[source]}
+            if len(own) != 1:
+                break
+            node = own[0]
+        return node
+
+    def _end_before_judge(self) -> dict[int, str]:
+        """Where another network without trained weights judges the trained one (style transfer): the latter's end.
+
+        That is where the path from the last trained weight first divides, if all that lies below is the loss.
+        """
+        facts, forward = self.facts, self.forward
+        weighted = forward.weighted
+        inner = facts.above(facts.mask(source for node in np.flatnonzero(weighted) for source in self.graph.inputs(node)))
+        last = np.flatnonzero(weighted & ~inner).tolist()
+        if len(last) != 1:
+            return {}
+        end, passed = last[0], set(last)
+        judges = self._judging | self._perhaps_judging
+        while True:
+            readers = [node for node in self.graph.consumers(end) if not (self._training[node] or self._silent[node])]
+            if len(set(readers)) != 1 or judges[readers[0]] or readers[0] in passed:
+                break
+            end = readers[0]
+            passed.add(end)
+        below = facts.below(facts.mask([end]), facts.ends | self._training)
+        others = forward.sinks & below & ~facts.mask(forward.losses)
+        judged = not others.any() and not all(judges[reader] for reader in readers)
+        return {end: "end of the trained network; what follows serves the loss"} if judged else {}
+
+    @cached_property
+    def _silent(self) -> Mask:
+        """bool [n]: readers that say nothing about use."""
+        return self.facts.leftovers | self.facts.recorders
 
     def _prefer_identities(self, found: Iterable[Candidate]) -> None:
         """An Identity on a candidate was put there to give it a name."""

@@ -16,7 +16,7 @@ from graphviewer.analysis.diff.result import (
     Diff,
     FunctionChange,
 )
-from graphviewer.analysis.diff.rollup import by_op, by_role, rollup
+from graphviewer.analysis.diff.rollup import by_op, by_role, by_scope, in_words, rollup
 
 __all__ = [
     "ADDED",
@@ -35,6 +35,8 @@ __all__ = [
     "Pin",
     "by_op",
     "by_role",
+    "by_scope",
     "compare",
+    "in_words",
     "rollup",
 ]

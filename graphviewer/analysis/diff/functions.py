@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from graphviewer import protos
+from graphviewer.analysis.diff.values import digest
+from graphviewer.model.tensors import TensorError, tensor_value
 
 Pair = tuple[str, str]
 
@@ -37,11 +40,10 @@ class FunctionPairs:
         self.are_equal = before.keys() == after.keys() and all(before[name] == after[name] for name in before)
 
     def differing(self) -> frozenset[str]:
-        """Names on both sides whose functions differ."""
+        """Names that mean different functions on the two sides, or none on one of them."""
         if self.are_equal:
             return frozenset()
-        shared = self.before.keys() & self.after.keys()
-        return frozenset(name for name in shared if not self.same(name, name))
+        return frozenset(name for name in self.before.keys() | self.after.keys() if not self.same(name, name))
 
     def same(self, before: str, after: str) -> bool:
         """Whether two functions do the same; a name that a library lacks equals only itself."""
@@ -86,7 +88,8 @@ class FunctionPairs:
 def neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
     """A FunctionDef without all names that may carry a counter, and the names of the functions that it calls.
 
-    Left out are its name, those of arguments, results and called functions, the order of nodes, inferred shapes.
+    Left out are its name, those of arguments, results and called functions, the order of nodes, inferred shapes,
+    attributes at their default; constants are told by their values.
     """
     bare = protos.FunctionDef()
     bare.CopyFrom(function)
@@ -94,8 +97,7 @@ def neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
     bare.attr.pop("_input_shapes", None)
     arguments = _number_ends(bare)
     for node in bare.node_def:
-        node.attr.pop("_output_shapes", None)
-        node.ClearField("experimental_debug_info")
+        _drop_what_does_not_count(node)
         for slot, text in enumerate(node.input):
             if text in arguments:
                 node.input[slot] = arguments[text]
@@ -104,6 +106,28 @@ def neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
     calls = [name for node in nodes for name in _take_calls(node.attr)]
     body = tuple(node.SerializeToString(deterministic=True) for node in nodes)
     return (bare.SerializeToString(deterministic=True), *body), calls
+
+
+def _drop_what_does_not_count(node: Any) -> None:
+    node.attr.pop("_output_shapes", None)
+    node.ClearField("experimental_debug_info")
+    for name, value in _defaults(node.op).items():
+        if name in node.attr and node.attr[name] == value:
+            node.attr.pop(name)
+    if node.op == "Const" and "value" in node.attr:
+        tensor = node.attr["value"].tensor
+        try:
+            told = f"{tensor.dtype} {digest(tensor_value(tensor))}"
+        except TensorError:
+            return
+        node.attr["value"].s = told.encode()
+
+
+@cache
+def _defaults(op: str) -> Mapping[str, Any]:
+    definition = protos.op_def(op)
+    attrs = definition.attr if definition is not None else ()
+    return {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
 
 
 def _number_ends(function: Any) -> Mapping[str, str]:

@@ -83,7 +83,7 @@ class NodeComparer:
         scratch.input.extend(after.input)
         if _COLOCATION in scratch.attr and _COLOCATION in after.attr:
             there = after.attr[_COLOCATION]
-            if self._colocation(before.attr[_COLOCATION]) != set(there.list.s):
+            if self._colocation(before.attr[_COLOCATION], self._renamed) != self._colocation(there, {}):
                 return False
             scratch.attr[_COLOCATION].CopyFrom(there)
         return bool(scratch == after)
@@ -99,9 +99,11 @@ class NodeComparer:
             left, right = _attr(before, name), _attr(after, name)
             if name == INFERRED_SHAPES and (left is None or right is None):
                 continue
-            if name == _COLOCATION and self._colocation(left) == set(right.list.s if right is not None else ()):
-                continue
-            if left is None or right is None or not self._same(name, left, right):
+            if name == _COLOCATION:
+                same = self._colocation(left, self._renamed) == self._colocation(right, {})
+            else:
+                same = left is not None and right is not None and self._same(name, left, right)
+            if not same:
                 self._describe(name, left, right, found)
         return found
 
@@ -162,13 +164,13 @@ class NodeComparer:
                 return len(old) == len(new) and all(map(same, old, new))
         return False
 
-    def _colocation(self, value: Any | None) -> set[bytes]:
+    def _colocation(self, value: Any | None, renamed: Mapping[str, str]) -> set[bytes]:
         """``loc:@old`` as ``loc:@new`` where that node was renamed; nothing is colocated with a node that is gone."""
         found = set()
         for location in value.list.s if value is not None else ():
             head, at, raw = location.partition(b"@")
             name = raw.decode("utf-8", "replace")
-            name = self._renamed.get(name, name)
+            name = renamed.get(name, name)
             if name in self._there:
                 found.add(head + at + name.encode("utf-8", "surrogatepass"))
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,28 @@ def rollup(diff: Diff, scopes: Scopes) -> NDArray[np.int32]:
         if scopes.graph is document.graph:
             return overlay().by_item(scopes)
     raise ValueError("the scope tree belongs to neither side of the comparison")
+
+
+def by_scope(scopes: Scopes, overlay: Overlay, depth: int = 1) -> Counts:
+    """Nodes per scope and status, scopes in order of appearance, those without a change left out.
+
+    Args:
+        scopes: the tree of either graph, or of the merged one (``analysis.merge``).
+        overlay: the statuses of its nodes.
+        depth: how many levels; a node counts in every scope around it.
+    """
+    table = np.asarray(overlay.by_item(scopes))
+    changed = changed_inside(table)
+    return {
+        path: {STATUSES[code]: count for code, count in enumerate(table[item].tolist()) if count}
+        for path, item in scopes.by_path.items()
+        if 0 < scopes.depth[item] <= depth and changed[item]
+    }
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """``3 removed, 2 converted``; unchanged nodes are left out."""
+    return ", ".join(f"{count:,} {status}" for status, count in counts.items() if count and status != "unchanged")
 
 
 def by_op(diff: Diff) -> Counts:

@@ -7,7 +7,7 @@ ever larger neighbourhood (Weisfeiler and Leman, 1968); nodes whose colour occur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -22,15 +22,16 @@ from graphviewer.protos import op_def
 
 Colours = NDArray[np.uint64]
 
-_DEPTHS = (4, 8, 16, 3, 2)
-"""Rounds of colouring. Far from an edit much context agrees, and the more the surer; near to it little is left."""
+_FAR, _NEAR = (4, 8, 16), (3, 2)
+"""Rounds of colouring. Far from an edit much context agrees; near to it little is left, which might fit by chance."""
 
-_SURE = 4  # rounds that need no look at the neighbours; fewer might fit by chance
+_MOST_STAGES = 8
 _MOST_ROUNDS = 4_000
 _MOST_TIES = 64
 _CONTROL = np.uint64(0x9E3779B97F4A7C15)
 _IN, _OUT = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)
 READS, FEEDS = 0, 1
+_NOTHING = np.zeros(0, np.int32)
 
 
 class _Pass(NamedTuple):
@@ -64,16 +65,25 @@ def by_structure(pairing: Pairing) -> None:
         if pairing.is_done:
             return
         sides = _sides(pairing, look.contents)
+        if not _has_candidates(sides):
+            continue
         _spread(pairing, sides)
-        for depth in _DEPTHS:
-            if not pairing.is_done and _link_deep(pairing, sides, depth):
-                _spread(pairing, sides)
+        for _ in range(_MOST_STAGES):
+            if pairing.is_done or not _link_deep(pairing, sides):
+                break
+            _spread(pairing, sides)
         if look.partly and not pairing.is_done:
             _spread(pairing, sides, look.partly, whole=False)
         for _ in range(_MOST_TIES if look.ties else 0):
             if pairing.is_done or not _link_ties(pairing, sides):
                 break
             _spread(pairing, sides)
+
+
+def _has_candidates(sides: tuple[_Side, _Side]) -> bool:
+    """Nodes of equal content are free on both sides."""
+    before, after = (side.start()[side.free()] for side in sides)
+    return bool(np.intersect1d(before, after).size)
 
 
 class _Side:
@@ -260,26 +270,39 @@ def _once(nodes: Ints, colours: Colours) -> tuple[Colours, Ints]:
     return distinct[count == 1], nodes[at[count == 1]]
 
 
-def _deep(sides: tuple[_Side, _Side], depth: int) -> list[tuple[Ints, Colours]]:
-    """Nodes that still look for a partner and are connected to something, with their colours after some rounds."""
-    found = []
-    for side in sides:
-        colours = side.start()
-        for _ in range(depth):
-            colours = side.next(colours)
-        nodes = side.connected()
-        found.append((nodes, colours[nodes]))
-    return found
+def _deep(sides: tuple[_Side, _Side]) -> Iterator[list[tuple[Ints, Colours]]]:
+    """Nodes that still look for a partner and are connected to something, with their colours after every round.
+
+    Ends when no colour is on both sides: later ones cannot be either.
+    """
+    nodes = [side.connected() for side in sides]
+    colours = [side.start() for side in sides]
+    for _ in range(max(_FAR)):
+        colours = [side.next(own) for side, own in zip(sides, colours, strict=True)]
+        found = [(own, all_colours[own]) for own, all_colours in zip(nodes, colours, strict=True)]
+        if not np.intersect1d(found[0][1], found[1][1]).size:
+            return
+        yield found
 
 
-def _link_deep(pairing: Pairing, sides: tuple[_Side, _Side], depth: int) -> bool:
-    before, after = _unique_pairs(*_deep(sides, depth))
-    if depth < _SURE and len(before):
-        keep = _supported(pairing, before, after)
-        before, after = before[keep], after[keep]
-    if len(before):
-        pairing.link(before, after, STRUCTURE)
-    return len(before) > 0
+def _link_deep(pairing: Pairing, sides: tuple[_Side, _Side]) -> bool:
+    """Link nodes that alone have their neighbourhood; as near a one as is sure."""
+    near = {}
+    for depth, found in enumerate(_deep(sides), 1):
+        if depth in _NEAR:
+            near[depth] = found
+        if depth in _FAR:
+            pairs = _unique_pairs(*found)
+            if len(pairs[0]):
+                pairing.link(*pairs, STRUCTURE)
+                return True
+    for depth in _NEAR:
+        before, after = _unique_pairs(*near[depth]) if depth in near else (_NOTHING, _NOTHING)
+        keep = _supported(pairing, before, after) if len(before) else np.zeros(0, np.bool_)
+        if keep.any():
+            pairing.link(before[keep], after[keep], STRUCTURE)
+            return True
+    return False
 
 
 def _supported(pairing: Pairing, before: Ints, after: Ints) -> Mask:
@@ -309,7 +332,8 @@ def _link_ties(pairing: Pairing, sides: tuple[_Side, _Side]) -> bool:
 
     All those whose neighbours are all linked; else one group, whose choice settles others.
     """
-    groups = _equal_groups(*_deep(sides, max(_DEPTHS)))
+    rounds = list(_deep(sides))
+    groups = _equal_groups(*rounds[-1]) if len(rounds) == max(_FAR) else []
     if not groups:
         return False
     closed = [group for group in groups if not sides[0].open_ends(group[0]).any()]

@@ -30,7 +30,7 @@ def same_tensor(before: Any, after: Any) -> bool:
         left, right = tensor_value(before), tensor_value(after)
     except TensorError:
         return False
-    return all(np.array_equal(_bits(a), _bits(b)) for a, b in _chunks(left, right))
+    return same_values(left, right)
 
 
 def value_facts(proto: Any) -> dict[str, Any]:
@@ -41,15 +41,29 @@ def value_facts(proto: Any) -> dict[str, Any]:
         values = tensor_value(proto)
     except TensorError as error:
         return {**facts, "problem": error.message}
-    return {**facts, "digest": _digest(values), **_statistics(values)}
+    return {**facts, **summary(values)}
+
+
+def summary(values: Values) -> dict[str, Any]:
+    """Digest and statistics of an array."""
+    return {"digest": digest(values), **_statistics(values)}
 
 
 def difference(before: Any, after: Any) -> dict[str, Any]:
     """How far two tensors of one shape are apart; empty where that has no meaning."""
     try:
-        left, right = tensor_value(before), tensor_value(after)
+        return distance(tensor_value(before), tensor_value(after))
     except TensorError:
         return {}
+
+
+def same_values(left: Values, right: Values) -> bool:
+    """Whether two arrays of one shape and dtype hold the same; NaN equals NaN of the same bits, 0 is not -0."""
+    return all(np.array_equal(_bits(a), _bits(b)) for a, b in _chunks(left, right))
+
+
+def distance(left: Values, right: Values) -> dict[str, Any]:
+    """How far two arrays of one shape are apart; empty where that has no meaning."""
     if left.shape != right.shape or left.dtype != right.dtype:
         return {}
     weight = left.size if _is_splat(left) and _is_splat(right) else 1
@@ -108,19 +122,19 @@ def _wide(values: Values) -> Values:
     return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
 
 
-def _digest(values: Values) -> str:
+def digest(values: Values) -> str:
     """SHA-256 over shape, dtype and values; a tensor of equal values has the digest of the splat."""
     flat = _flat(values)
     if len(flat) > 1 and all(np.array_equal(_bits(a), _bits(b)) for a, b in _chunks(flat, _like_first(flat))):
         flat = flat[:1]
-    digest = hashlib.sha256(f"{values.dtype.name}{values.shape}".encode())
+    found = hashlib.sha256(f"{values.dtype.name}{values.shape}".encode())
     if values.dtype.hasobject:
         for value in flat.tolist():
-            digest.update(f"{len(value)}:".encode() + value)
+            found.update(f"{len(value)}:".encode() + value)
     else:
         for start in range(0, len(flat), _CHUNK):
-            digest.update(np.ascontiguousarray(flat[start : start + _CHUNK]).view(np.uint8).data)
-    return "sha256:" + digest.hexdigest()[:32]
+            found.update(np.ascontiguousarray(flat[start : start + _CHUNK]).view(np.uint8).data)
+    return "sha256:" + found.hexdigest()[:32]
 
 
 def _like_first(flat: Values) -> Values:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from graphviewer.analysis import ops
 from graphviewer.analysis.roles.arithmetic import averaging
-from graphviewer.analysis.roles.backward import LOSS_ARITHMETIC
 from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
 from graphviewer.analysis.roles.inference import needed
-from graphviewer.analysis.roles.loss import Forward
+from graphviewer.analysis.roles.loss import NO_LAYERS, Forward
 from graphviewer.analysis.roles.markers import markers
 from graphviewer.analysis.roles.registry import ROLES, Rule, role_rules, rule
 from graphviewer.analysis.roles.training import Training
@@ -96,13 +96,16 @@ class Roles:
         inside, labelled = forward.above_loss, forward.labelled
         given.give(labelled & inside & own, "loss", "Depends on the labels, and the loss needs it.")
         own &= ~facts.family(TRIVIAL_OPS) | (facts.readers() > 0)  # leftovers of gradient code go with their scope
+        compared = facts.below(facts.family(ops.METRIC_OPS), facts.ends) & ~facts.ends & ~inside
+        given.give(compared, "metric", "Compares predictions with labels.")
         given.give(labelled & ~inside & own, "metric", "Depends on the labels, but the loss does not need it.")
         given.give(forward.loss_only & own, "loss", "Comes after the last weight, and only the loss uses it.")
         given.give(self._metric_values(given), "metric", "Reads what a metric summed up.")
-        own = forward.sinks & facts.family(LOSS_ARITHMETIC) & (facts.readers() > 0)
-        given.give(
-            own & (facts.readers() == facts.readers(given.has("summary"))), "summary", "Only summary nodes use it."
-        )
+        named = facts.family({"Identity"}) & forward.layers[ops.first_inputs(facts.graph)]
+        own = forward.sinks & facts.family(NO_LAYERS) & (facts.readers() > 0) & ~named
+        for role in ("summary", "check"):
+            only = own & (facts.readers() == facts.readers(given.has(role)))
+            given.give(only, role, f"Only {role} nodes use it.")
         ends = forward.sinks & facts.below(facts.variables)
         given.give(ends, "training_forward", "An end of the forward pass that the outputs do not need.")
 

@@ -1,6 +1,7 @@
 """What computes the new value of a variable: the few nodes right before a write, which serve nothing else."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +39,8 @@ def averaging(facts: Facts, written: Mask) -> Mask:
         if not written[write.node] or write.variable == NONE:
             continue
         between = _between(facts, write)
-        own = _climb(facts, [write.node], between.__contains__)
-        own |= _climb(facts, own, lambda node: _weighs(facts, node))
+        own = climb(facts, [write.node], between.__contains__)
+        own |= climb(facts, own, lambda node: _weighs(facts, node))
         found |= facts.mask(own)
     return found & ~facts.ends
 
@@ -55,29 +56,42 @@ def descending(facts: Facts, written: Mask, backward: Mask, forward: Mask) -> Ma
     variables = facts.mask(write.variable for write in facts.writes if written[write.node])
     kept = facts.is_read & variables[facts.behind]
     side = ~backward & (facts.family({"Const"}) | kept | ~forward)
-    elementwise, unary = facts.family(ELEMENTWISE), facts.family(UNARY)
+    elementwise, unary = facts.family(ELEMENTWISE) & backward, facts.family(UNARY)
+    owned = _owned(facts, elementwise, side & facts.below(facts.variables | facts.sources))
     per_row, rows = facts.family({"UnsortedSegmentSum"}), facts.family({"Unique"})
 
     def sums_rows(node: int) -> bool:
         """A sparse gradient whose rows are made unique: all optimizers begin with that."""
-        return bool(per_row[node] and rows[facts.graph.inputs(node)].any())
+        return bool(per_row[node] and rows[facts.inputs(node)].any())
 
     def fits(node: int) -> bool:
-        inputs = facts.graph.inputs(node)
-        arithmetic = elementwise[node] and (unary[node] or len(set(inputs)) == 1 or side[inputs].any())
-        return bool(arithmetic) or sums_rows(node)
+        if not elementwise[node]:
+            return sums_rows(node)
+        inputs = facts.inputs(node)
+        scaled = [one for one in inputs if elementwise[one] and set(inputs).intersection(facts.inputs(one))]
+        return bool(owned[node] or unary[node] or len(set(inputs)) == 1 or side[inputs].any() or scaled)
 
-    by_hand = _climb(facts, np.flatnonzero(written).tolist(), fits)
-    return facts.mask(by_hand | _climb(facts, np.flatnonzero(facts.applies).tolist(), sums_rows)) & ~facts.ends
+    by_hand = climb(facts, np.flatnonzero(written).tolist(), fits)
+    return facts.mask(by_hand | climb(facts, np.flatnonzero(facts.applies).tolist(), sums_rows)) & ~facts.ends
 
 
-def _climb(facts: Facts, ends: Iterable[int], fits: Callable[[int], bool]) -> set[int]:
+def _owned(facts: Facts, elementwise: Mask, state: Mask) -> Mask:
+    """bool [n]: ``elementwise`` nodes that read ``state``, what an optimizer keeps or is fed, or others of them."""
+    found = np.zeros(facts.count, np.bool_)
+    for node in facts.order:
+        if elementwise[node]:
+            inputs = facts.inputs(node)
+            found[node] = state[inputs].any() or found[inputs].any()
+    return found
+
+
+def climb(facts: Facts, ends: Iterable[int], fits: Callable[[int], Any]) -> set[int]:
     """``ends``, and the fitting nodes above that are read by nodes found so far only."""
     start, readers = facts.consumers
     found = set(ends)
     stack = list(found)
     while stack:
-        for node in facts.graph.inputs(stack.pop()):
+        for node in facts.inputs(stack.pop()):
             new = node not in found and not facts.is_read[node] and fits(node)
             if new and found.issuperset(readers[start[node] : start[node + 1]]):
                 found.add(node)
@@ -90,14 +104,14 @@ def _between(facts: Facts, write: Write) -> set[int]:
     levels: list[set[int]] = [set(write.values)]
     while len(levels) < NEAR:
         inner = (node for node in levels[-1] if not facts.is_read[node])
-        levels.append({source for node in inner for source in facts.graph.inputs(node)})
+        levels.append({source for node in inner for source in facts.inputs(node)})
     found: set[int] = set()
     for level in reversed(levels):
         own = {node for node in level if facts.behind[node] == write.variable}
-        found |= own | {node for node in level if found.intersection(facts.graph.inputs(node))}
+        found |= own | {node for node in level if found.intersection(facts.inputs(node))}
     return found
 
 
 def _weighs(facts: Facts, node: int) -> bool:
     """Multiplies something by what depends on no data."""
-    return facts.graph.ops[node] in SCALING and not facts.from_source[facts.graph.inputs(node)].all()
+    return facts.graph.ops[node] in SCALING and not facts.from_source[facts.inputs(node)].all()

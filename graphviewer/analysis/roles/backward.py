@@ -32,8 +32,12 @@ LOSS_ARITHMETIC = PLUMBING | {
 SUBTRACTING = frozenset({"AssignSub", "AssignSubVariableOp", "ScatterSub", "ResourceScatterSub"})
 """What descends along a gradient where no optimizer op does."""
 
-STORES = {"AccumulatorApplyGradient": slice(2, 3), "SparseAccumulatorApplyGradient": slice(2, 4)}
-"""Ops that put a gradient into an accumulator that they read first, and which inputs the gradient is."""
+STORES = {
+    "AccumulatorApplyGradient": slice(2, 3),
+    "ResourceAccumulatorApplyGradient": slice(2, 3),
+    "SparseAccumulatorApplyGradient": slice(2, 4),
+}
+"""Ops that put a gradient into an accumulator, their first input, and which inputs the gradient is."""
 
 CONTACT_DEPTH = 12
 """How far below its seed a backward pass may first touch the forward pass."""
@@ -74,7 +78,7 @@ class Backward:
         if self.graph.ops[node] in FORWARD_NAMES_A_GRADIENT:
             return []
         names = ops.argument_names(self.facts.document.node(node)) or []
-        pairs = zip(names, self.graph.inputs(node), strict=False)
+        pairs = zip(names, self.facts.inputs(node), strict=False)
         return [source for name, source in pairs if name in FORWARD_ARGUMENTS]
 
     @cached_property
@@ -126,7 +130,7 @@ class Backward:
         writes = (one for one in facts.writes if one.variable != NONE and held[one.variable])
         values = {value for one in writes for value in one.values if marked[value]}
         for node in np.flatnonzero(facts.family(STORES)).tolist():
-            inputs = self.graph.inputs(node)
+            inputs = self.facts.inputs(node)
             if inputs and held[inputs[0]]:
                 values.update(inputs[STORES[self.graph.ops[node]]])
         return gradients | values
@@ -140,8 +144,8 @@ class Backward:
     def _seeds_of(self, gradients: frozenset[int]) -> list[int]:
         """A seed reaches gradients, and nothing of the forward pass.
 
-        Ones in the shape of a scalar are made for nothing else: all of them count (towers have one each). Others also
-        label a loss or begin a forward pass, which ends in a loss: the one with the fewest unread ends below it counts.
+        Ones in the shape of a scalar are seldom made for anything else: all of them count (towers have one each). Of
+        other ones that reach most gradients, the one with the fewest unread ends below it counts.
         """
         wanted = np.array(sorted(gradients), np.int64)
         for rank in sorted({rank for rank, _ in self._ones}, reverse=True):
@@ -151,12 +155,40 @@ class Backward:
                 hits = 0 if reached is None else np.count_nonzero(reached[wanted])
                 if hits and (rank == SCALAR or 2 * hits >= len(wanted)):
                     fitting[node] = reached
+            fitting = self._without_forward(fitting)
             if fitting and rank == SCALAR:
                 return list(fitting)
             if fitting:
                 unread = self.facts.readers() == 0
                 return [min(fitting, key=lambda node: (np.count_nonzero(fitting[node] & unread), -node))]
         return []
+
+    def _without_forward(self, fitting: dict[int, Mask]) -> dict[int, Mask]:
+        """Leave out what lies above a loss: what a backward pass from other ones touches first."""
+        if len(fitting) < 2:
+            return fitting
+        touched = {seed: self._touched(seed, reached) for seed, reached in fitting.items()}
+        losses = {
+            seed for seed, reached in fitting.items() if any(reached[touched[other]].any() for other in fitting if other != seed)
+        }
+        return {seed: reached for seed, reached in fitting.items() if seed not in losses} or fitting
+
+    def _touched(self, seed: int, reached: Mask) -> list[int]:
+        """What the first nodes below a seed read beside it, constants left out; ``reached`` is all below the seed."""
+        start, readers = self.facts.consumers
+        found: set[int] = set()
+        level, seen = {seed}, {seed}
+        for _ in range(CONTACT_DEPTH):
+            following: set[int] = set()
+            for node in level:
+                inputs = [one for one in self.facts.inputs(node) if not reached[one] and self.graph.ops[one] != "Const"]
+                touched = inputs if node != seed else []
+                found.update(touched)
+                if not touched:
+                    following.update(readers[start[node] : start[node + 1]])
+            level = {node for node in following - seen if reached[node]}
+            seen |= following
+        return sorted(found)
 
     @cached_property
     def below_seeds(self) -> Mask:
@@ -186,7 +218,7 @@ class Backward:
         Arithmetic after the last gradient op, which the training differentiates, is the loss and not among them.
         """
         facts = self.facts
-        others = self.gradient_ops & ~self.below_seeds
+        others = self.gradient_ops & ~self.below_seeds & ~facts.family({"BroadcastGradientArgs"})  # looks at forms only
         if not self.seeds or not others.any():
             return self.below_gradient_ops & ~self.below_seeds
         stop = facts.ends | self.below_seeds
@@ -199,7 +231,7 @@ class Backward:
         for rank, node in self._ones:
             reached = self._reached(node) if rank and node not in self.seeds else None
             if reached is not None and (reached & others).any():
-                found |= (reached & (towards | dead)) | facts.mask(self.graph.inputs(node))
+                found |= (reached & (towards | dead)) | facts.mask(self.facts.inputs(node))
         return found
 
     def _loops(self) -> Iterator[Mask]:
@@ -217,27 +249,13 @@ class Backward:
     @cached_property
     def contacts(self) -> Mask:
         """bool [n]: what the first nodes of the backward passes read of the forward pass, or the forms of that."""
-        start, readers = self.facts.consumers
-        found: set[int] = set()
-        for seed in self.seeds:
-            level, seen = {seed}, {seed}
-            for _ in range(CONTACT_DEPTH):
-                following: set[int] = set()
-                for node in level:
-                    touched = [one for one in self.graph.inputs(node) if not self.nodes[one]]
-                    touched = [one for one in touched if self.graph.ops[one] != "Const"]
-                    found.update(touched)
-                    if not touched:
-                        following.update(readers[start[node] : start[node + 1]])
-                level = {node for node in following - seen if self.below_seeds[node]}
-                seen |= following
-        return self.facts.mask(found)
+        return self.facts.mask(node for seed in self.seeds for node in self._touched(seed, self.nodes))
 
     @cached_property
     def differentiated(self) -> Mask:
         """bool [n]: what was differentiated, where the seed takes its shape from it."""
         above = self.facts.above(self.facts.mask(self.seeds), self._formal) & self._formal
-        return self.facts.mask(source for node in np.flatnonzero(above).tolist() for source in self.graph.inputs(node))
+        return self.facts.mask(source for node in np.flatnonzero(above).tolist() for source in self.facts.inputs(node))
 
     @cached_property
     def _formal(self) -> Mask:

@@ -91,6 +91,17 @@ class Facts:
         start = np.searchsorted(src[order], np.arange(self.count + 1))
         return start.tolist(), dst[order].tolist()
 
+    @cached_property
+    def _producers(self) -> tuple[list[int], list[int]]:
+        """(start, nodes): ``nodes[start[i]:start[i+1]]`` are the data inputs of node i, in order."""
+        src, dst = self.data
+        return np.searchsorted(dst, np.arange(self.count + 1)).tolist(), src.tolist()
+
+    def inputs(self, node: int) -> list[int]:
+        """Nodes that ``node`` reads, in input order; faster than ``Graph.inputs`` for many nodes."""
+        start, nodes = self._producers
+        return nodes[start[node] : start[node + 1]]
+
     def readers(self, among: Mask | None = None) -> Ints:
         """int [n]: how many data edges leave each node, or only those into ``among``."""
         src, dst = self.data
@@ -166,10 +177,10 @@ class Facts:
         """bool [n]: ends of ``l2_normalize``: x * rsqrt(max(sum(x * x), epsilon))."""
         graph, found = self.graph, []
         for node in np.flatnonzero(self.family({"Mul"})).tolist():
-            steps = graph.inputs(node)
+            steps = self.inputs(node)
             for op in ("Rsqrt", "Maximum", "Sum", "Square"):
-                steps = [source for step in steps if graph.ops[step] == op for source in graph.inputs(step)]
-            found += [node] if set(steps) & set(graph.inputs(node)) else []
+                steps = [source for step in steps if graph.ops[step] == op for source in self.inputs(step)]
+            found += [node] if set(steps) & set(self.inputs(node)) else []
         return self.mask(found)
 
     @cached_property
@@ -231,7 +242,7 @@ class Facts:
         behind = self.behind.tolist()
         found = []
         for node in np.flatnonzero(self.assigns).tolist():
-            inputs = self.graph.inputs(node)
+            inputs = self.inputs(node)
             found.append(Write(node, behind[inputs[0]] if inputs else NONE, tuple(inputs[1:])))
         return tuple(found)
 
@@ -246,6 +257,20 @@ class Facts:
             if not new.any():
                 return found
             found |= new
+
+    def replaces(self, write: Write) -> bool:
+        """The write replaces a variable's value instead of adding to it."""
+        return self.graph.ops[write.node] in ("Assign", "AssignVariableOp")
+
+    @cached_property
+    def constant_writes(self) -> Mask:
+        """bool [n]: assignments of values made of constants or random numbers, or of what gives first values."""
+        asks = self.below(self.family(ops.INITIALIZED_OPS))
+        constant = (np.array(self.single_variable, np.int64) == NONE) | asks
+        constant &= ~self.from_source & ~self.restoring
+        return self.mask(
+            write.node for write in self.writes if self.replaces(write) and constant[list(write.values)].all()
+        )
 
     @cached_property
     def effect_only(self) -> Mask:

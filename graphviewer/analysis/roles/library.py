@@ -1,5 +1,6 @@
 """Which ops the functions of the library run, nested calls included."""
 
+from functools import cache
 from typing import Any
 
 from graphviewer import protos
@@ -34,8 +35,15 @@ def function_ops(document: Document) -> dict[int, frozenset[str]]:
 def _calls(nodes: Any, functions: dict[str, Any]) -> dict[int, set[str]]:
     if not functions:
         return {}
-    found = ((number, _called(node, functions)) for number, node in enumerate(nodes))
+    found = ((number, _called(node, functions)) for number, node in enumerate(nodes) if _may_call(node.op))
     return {number: names for number, names in found if names}
+
+
+@cache
+def _may_call(op: str) -> bool:
+    """The op takes a function as an attribute, or is not registered."""
+    definition = protos.op_def(op)
+    return definition is None or any(attr.type in ("func", "list(func)") for attr in definition.attr)
 
 
 def _called(node: Any, functions: dict[str, Any]) -> set[str]:

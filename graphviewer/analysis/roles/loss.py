@@ -11,6 +11,11 @@ from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
 from graphviewer.analysis.roles.training import Training
 from graphviewer.model.graph import Mask
 
+NO_LAYERS = LOSS_ARITHMETIC | ops.LOSS_OPS | ops.METRIC_OPS | TRIVIAL_OPS | ops.PLACEHOLDER_OPS | ops.CONTROL_FLOW_OPS
+NO_LAYERS |= {"Identity", "LessEqual", "LogicalNot", "LogicalOr"}
+"""What losses, metrics and records are made of; all else is a layer."""
+
+
 class Forward:
     """Cached answers about the forward pass.
 
@@ -52,7 +57,7 @@ class Forward:
     def reached(self) -> Mask:
         """bool [n]: the forward pass: all that its ends, summaries and gradient ops need of it."""
         facts, training = self.facts, self.training
-        recorded = (facts.readers(facts.recorders) > 0) & ~training.backward
+        recorded = (facts.readers(facts.recorders) > 0) & ~training.backward & ~facts.recorders
         ends = (
             self.sinks
             | recorded
@@ -96,11 +101,11 @@ class Forward:
 
     def _touches(self, node: int) -> set[int]:
         """Forward inputs of a backward node, also through one helper (``Tile(seed, Shape(x))`` touches x)."""
-        inputs = self.graph.inputs(node)
+        inputs = self.facts.inputs(node)
         direct = self._forward(inputs)
         for helper in inputs:
             if self.backward[helper] and not self.training.passes.below_seeds[helper]:
-                direct |= self._forward(self.graph.inputs(helper))
+                direct |= self._forward(self.facts.inputs(helper))
         return direct
 
     def _forward(self, nodes: Iterable[int]) -> set[int]:
@@ -113,9 +118,9 @@ class Forward:
 
     @cached_property
     def weighted(self) -> Mask:
-        """bool [n]: applies a trained weight to data, on the way to the loss."""
+        """bool [n]: applies a weight to data, on the way to the loss: a trained one or a copy of it."""
         facts = self.facts
-        weights = facts.is_read & self.training.trained[facts.behind]
+        weights = facts.is_read & (self.training.trained | self.training.copied)[facts.behind]
         applied = (facts.reads(weights) > 0) & (facts.reads(~facts.is_read) > 0)
         return applied & self.above_loss & ~facts.is_read & ~self.backward
 
@@ -130,7 +135,7 @@ class Forward:
         if not self.losses:
             return found
         formal = facts.family(ops.SHAPE_OPS | {"OnesLike", "ZerosLike"})
-        end = facts.ends | self.backward | formal
+        end = facts.ends | self.backward | formal | (self._claimed & ~facts.sources) | facts.family(ops.DECODING_OPS)
         for source in np.flatnonzero(facts.sources).tolist():
             for heads in self._heads(source).values():
                 below = facts.below(facts.mask(heads), end)
@@ -165,7 +170,7 @@ class Forward:
     def layers(self) -> Mask:
         """bool [n]: nodes of the forward pass with ops that neither losses nor records are made of."""
         facts = self.facts
-        other = facts.family(LOSS_ARITHMETIC | ops.LOSS_OPS | TRIVIAL_OPS | ops.PLACEHOLDER_OPS)
+        other = facts.family(NO_LAYERS)
         fed = facts.from_values | facts.below(facts.variables)
         return np.asarray(fed & self.reached & (~other | facts.normalized) & ~self.labelled & ~facts.is_read)
 

@@ -60,7 +60,7 @@ class Training:
 
     def _apply(self, node: int) -> Optimizer:
         """What one apply op reads, by the names of its arguments."""
-        inputs, behind = self.graph.inputs(node), self.facts.behind
+        inputs, behind = self.facts.inputs(node), self.facts.behind
         arguments = ops.arguments(self.facts.document.node(node))
         held, gradients, hyper = [], [], []
         for place, source in enumerate(inputs):
@@ -135,6 +135,14 @@ class Training:
         """
         written = self.facts.mask(one.variable for one in self.facts.writes if self.gradient_writes[one.node])
         return self.facts.mask(self._applied) | (written & self.forward)
+
+    @cached_property
+    def copied(self) -> Mask:
+        """bool [n]: variables that are set from trained ones: target networks, older policies, averaged weights."""
+        facts = self.facts
+        moving = facts.below(self.trained) & ~facts.from_source & ~self.gradients
+        writes = (one for one in facts.writes if any(moving[value] for value in one.values))
+        return facts.mask(one.variable for one in writes) & ~self.trained
 
     @property
     def trains(self) -> bool:

@@ -49,10 +49,21 @@ def by_use(given: Assignment, forward: Forward) -> None:
         known = np.flatnonzero(given.open & left).tolist()
         named = facts.mask(node for node in known if re.search(pattern, given.graph.names[node]))
         given.give(named, role, "Saved, but nothing reads it; told by its name.")
+    given.give(left & _only_steering(given), "optimizer", "Only the optimizer reads it.")
     given.give(left, "unused", "No node reads this variable but to save it.")
     for role in set(ROLES) - {"inference", "unused"}:
         own = facts.own_reads & given.has(role)[facts.behind]
         given.give(own, role, "Reads {variable}.")
+
+
+def _only_steering(given: Assignment) -> Mask:
+    """bool [n]: variables that nothing but the optimizer computes with."""
+    facts = given.facts
+    src, dst = facts.data
+    reads = facts.is_read[src] & ~(facts.is_read | facts.assigns | given.has("save_restore") | given.has("initializer"))[dst]
+    variables = facts.behind[src[reads]]
+    steering = given.has("optimizer")[dst[reads]]
+    return facts.mask(variables[steering].tolist()) & ~facts.mask(variables[~steering].tolist())
 
 
 def _copied(given: Assignment, forward: Forward) -> Mask:

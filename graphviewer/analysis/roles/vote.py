@@ -22,6 +22,8 @@ STRONGEST = (
 LOOKING_ON = frozenset({"loss", "gradient", "summary"})
 GROUPED_BY = ("optimizer", "gradient")
 SCOPE_MAJORITY = 0.8
+SCOPES_DEEP = 20
+"""Scopes of a node that are looked at; names of files are hostile."""
 
 
 class Assignment:
@@ -68,7 +70,7 @@ class Assignment:
         self.give(nodes, role, reason)
 
     def _sentence(self, reason: str, node: int) -> str:
-        inputs = self.graph.inputs(node)
+        inputs = self.facts.inputs(node)
         variable = int(self.facts.behind[inputs[0]]) if inputs else -1
         name = self.graph.names[variable] if variable >= 0 else "a variable"
         return reason.replace("{op}", self.graph.ops[node]).replace("{variable}", name)
@@ -125,11 +127,12 @@ def _groups(given: Assignment) -> None:
     grouping = facts.family({"ControlTrigger", "NoOp"}) | (facts.effect_only & ~facts.ends)
     fitting = grouping & given.open & (facts.readers() == 0)
     edges = graph.control & fitting[graph.dst] & ~given.open[graph.src]
-    votes: dict[int, Counter[int]] = {}
-    for node, code in zip(graph.dst[edges].tolist(), given.codes[graph.src[edges]].tolist(), strict=True):
-        votes.setdefault(node, Counter())[code] += 1
+    pairs, counts = np.unique(graph.dst[edges] * np.int64(len(ROLES)) + given.codes[graph.src[edges]], return_counts=True)
+    votes: dict[int, dict[int, int]] = {}
+    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        votes.setdefault(pair // len(ROLES), {})[pair % len(ROLES)] = count
     for node, found in votes.items():
-        role = next((role for role in GROUPED_BY if CODE[role] in found), ROLES[found.most_common(1)[0][0]])
+        role = next((role for role in GROUPED_BY if CODE[role] in found), ROLES[max(found, key=lambda code: found[code])])
         role = "training_forward" if role == "inference" else role
         given.give(facts.mask([node]), role, f"Groups {_words(role)} nodes.")
 
@@ -151,8 +154,8 @@ def by_conditional(given: Assignment) -> None:
     """Pivots that nothing reads go with the other users of their condition, mostly ``cond/pred_id``."""
     facts, graph = given.facts, given.graph
     for node in np.flatnonzero(facts.pivots & given.open).tolist():
-        switch = node if graph.ops[node] in ops.SWITCH_OPS else graph.inputs(node)[0]
-        conditions = graph.inputs(switch)[-1:]
+        switch = node if graph.ops[node] in ops.SWITCH_OPS else facts.inputs(node)[0]
+        conditions = facts.inputs(switch)[-1:]
         users = [user for condition in conditions for user in graph.consumers(condition) if given.codes[user] >= 0]
         roles = {given.role(user) for user in users} - {"inference", "unused"}
         if roles:
@@ -161,25 +164,34 @@ def by_conditional(given: Assignment) -> None:
 
 
 def by_scope(given: Assignment) -> None:
-    """Nodes that nothing uses go with their outermost scope, where nearly all of it has one role of training.
+    """Nodes that nothing uses go with the innermost scope around them that nearly has one role of training.
 
-    Leftovers that compute nothing (constants, shapes) do not count against the majority.
+    A scope that is mostly needed for inference keeps them unused. Leftovers that compute nothing (constants, shapes) do
+    not count against the majority.
     """
-    scopes: dict[str, Counter[int]] = {}
-    unused = CODE["unused"]
-    outer = [name.split("/", 1)[0] if "/" in name else "" for name in given.graph.names]
+    unused, inference = CODE["unused"], CODE["inference"]
+    loose = np.flatnonzero(given.codes == unused).tolist()
+    scopes: dict[str, Counter[int]] = {scope: Counter() for node in loose for scope in _scopes(given.graph.names[node])}
     trivial = given.facts.family(TRIVIAL_OPS).tolist()
-    for scope, code, leftover in zip(outer, given.codes.tolist(), trivial, strict=True):
-        if scope and not (code == unused and leftover):
-            scopes.setdefault(scope, Counter())[code] += 1
-    for node in np.flatnonzero(given.codes == unused).tolist():
-        votes = scopes.get(outer[node])
-        if not votes:
-            continue
-        code, count = votes.most_common(1)[0]
-        if count >= SCOPE_MAJORITY * votes.total() and code not in (CODE["inference"], unused):
-            given.codes[node] = code
-            given.reasons[node] = f"Nothing uses it; its scope {outer[node]} is {_words(ROLES[code])}."
+    outermost = {scope.partition("/")[0] for scope in scopes}
+    for name, code, leftover in zip(given.graph.names, given.codes.tolist(), trivial, strict=True):
+        if not (code == unused and leftover) and name.partition("/")[0] in outermost:
+            for scope in scopes.keys() & _scopes(name):
+                scopes[scope][code] += 1
+    for node in loose:
+        for scope in _scopes(given.graph.names[node]):
+            code, count = next(iter(scopes[scope].most_common(1)), (unused, 0))
+            if count and count >= SCOPE_MAJORITY * scopes[scope].total() and code != unused:
+                if code != inference:
+                    given.codes[node] = code
+                    given.reasons[node] = f"Nothing uses it; its scope {scope} is {_words(ROLES[code])}."
+                break
+
+
+def _scopes(name: str) -> list[str]:
+    """The scopes around a node, innermost first: ``a/b`` and ``a`` of ``a/b/c``."""
+    parts = name.split("/")[:SCOPES_DEEP]
+    return ["/".join(parts[:depth]) for depth in range(min(len(parts), SCOPES_DEEP) - 1, 0, -1)]
 
 
 def _words(role: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.analysis.search.columns import Column, column, read_details
-from graphviewer.analysis.search.query import BOUNDARY, EXACT, INSIDE, NO, Query, Term, fold
+from graphviewer.analysis.search.query import BOUNDARY, EXACT, INSIDE, NO, Pattern, Query, Term, fold
 from graphviewer.analysis.search.similar import similar
 from graphviewer.model.document import Document
 from graphviewer.model.overlay import Overlay
@@ -35,6 +35,12 @@ _ONE_OF = ("op", "dtype", "device", "role", "value", "attribute")
 """Fields of which only equal texts count where some are equal: ``op:Add`` does not mean ``AddN``."""
 
 
+UNREAD = "attributes are still being read"
+TOO_SLOW = "this expression takes too long"
+TOO_LONG = "of very long names only the end was looked at"
+_LONGEST_MATCH = 0.1  # seconds between two looks at the clock; what comes next would take as long
+
+
 class Match(NamedTuple):
     """Why an item was found: the field, and what it says."""
 
@@ -50,14 +56,14 @@ class Hits:
         query: what was asked.
         items: int32, items of the scope tree, best first.
         similar: words that are nowhere as written; texts that come near were taken.
-        is_partial: attributes were not read yet, or the time ran out.
+        note: why the answer is not whole: what it says to the reader; empty where it is.
         columns: where it was looked, for ``matches``.
     """
 
     query: Query
     items: Ints
     similar: tuple[str, ...] = ()
-    is_partial: bool = False
+    note: str = ""
     columns: Sequence[Column] = ()
 
     def __len__(self) -> int:
@@ -150,7 +156,7 @@ class SearchIndex:
             return Hits(query, np.zeros(0, np.int32))
         run = _Search(self, self._columns(roles), time.perf_counter() + seconds)
         scopes = self.document.scopes
-        total, alive, is_partial = np.zeros(len(scopes), np.int32), np.ones(len(scopes), bool), not self.is_complete
+        total, alive = np.zeros(len(scopes), np.int32), np.ones(len(scopes), bool)
         alive[ROOT] = False
         if not query.positive:
             alive &= ~scopes.is_scope
@@ -163,12 +169,14 @@ class SearchIndex:
                 elif term.field not in ("", "name"):
                     alive &= ~scopes.is_scope
         except _OutOfTime:
-            alive[:], is_partial = False, True
+            alive[:], run.note = False, TOO_SLOW
         if roles is not None and "inference" in roles.categories:
             total[scopes.leaf[roles.codes == list(roles.categories).index("inference")]] += _INFERENCE_BONUS
         items = np.flatnonzero(alive).astype(np.int32)
         order = np.lexsort((items, self._lengths[items], -total[items]))
-        return Hits(query, items[order], tuple(run.similar), is_partial, run.columns)
+        return Hits(
+            query, items[order], tuple(run.similar), run.note or ("" if self.is_complete else UNREAD), run.columns
+        )
 
 
 def _reads(term: Term, one: Column) -> bool:
@@ -185,6 +193,7 @@ class _Search:
         self._index, self.columns, self._deadline = index, columns, deadline
         self._count = len(index.document.scopes)
         self.similar: list[str] = []
+        self.note = ""
 
     def scores(self, term: Term) -> Ints:
         """int32 [items]: how well each meets a term, 0 where it does not."""
@@ -210,17 +219,25 @@ class _Search:
 
     def _strengths(self, term: Term, one: Column) -> NDArray[np.int8]:
         """int8 [texts]."""
-        found, strength = np.zeros(len(one.texts), np.int8), term.strength
-        for begin in range(0, len(found), 500):
-            block = one.folded[begin : begin + 500]
-            found[begin : begin + 500] = [strength(text) for text in block]
-            if time.perf_counter() > self._deadline:
-                raise _OutOfTime
+        look = self._by_pattern(term, one.folded) if isinstance(term, Pattern) else map(term.strength, one.folded)
+        found = np.fromiter(look, np.int8, len(one.texts))
         if one.field == "value" and not term.field:
             found[(found == INSIDE) | (found == BOUNDARY)] = NO  # a 1 typed in a name is in most lists of numbers
         if term.field == one.field and one.field in _ONE_OF and (found == EXACT).any():
             found[found < EXACT] = NO
         return found
+
+    def _by_pattern(self, term: Pattern, texts: Sequence[str]) -> Iterator[int]:
+        """Strengths of a regular expression, which may take its time and stops the whole window meanwhile."""
+        now, step = time.perf_counter(), (256, 8)[term.repeats] if term.repeats < 2 else 1
+        for at, text in enumerate(texts):
+            if len(text) > term.longest:
+                text, self.note = text[-term.longest :], TOO_LONG
+            yield term.strength(text)
+            if at % step == 0:
+                before, now = now, time.perf_counter()
+                if now > self._deadline or now - before > _LONGEST_MATCH:
+                    raise _OutOfTime
 
     @staticmethod
     def _spread(one: Column, scores: Ints, into: Ints) -> None:

@@ -41,6 +41,9 @@ _ATTRIBUTE = re.compile(r"([A-Za-z_]\w*)=(.*)$", re.DOTALL)
 _TENSOR = re.compile(r"\^?(.*/.*?)(?::\d+)?$", re.DOTALL)  # x/y:0 and ^x/y mean the node x/y
 
 
+_LONGEST = (10_000, 5_000, 1_000, 300, 150)  # letters of a text, by the number of unbounded repeats
+
+
 class QueryError(GraphViewerError):
     """The text cannot be read as a query."""
 
@@ -91,10 +94,16 @@ class Term:
 
 @dataclass(frozen=True)
 class Pattern(Term):
-    """A regular expression, or a text with ``*`` which then must fit as a whole."""
+    """A regular expression, or a text with ``*``.
+
+    Attributes:
+        is_whole: it must fit the whole text.
+        repeats: unbounded repeats in it; the time of a match grows with the text's length to the power of this plus 1.
+    """
 
     expression: re.Pattern[str] = re.compile("")
     is_whole: bool = False
+    repeats: int = 0
 
     @property
     def reads_paths(self) -> bool:
@@ -104,13 +113,18 @@ class Pattern(Term):
     def may_be_similar(self) -> bool:
         return False
 
+    @property
+    def longest(self) -> int:
+        """Letters of a text that may be looked at without standing still for seconds."""
+        return _LONGEST[self.repeats]
+
     def strength(self, text: str) -> int:
         if self.is_whole:
             return EXACT if self.expression.fullmatch(text) else NO
         return BOUNDARY if self.expression.search(text) else NO
 
     def span(self, text: str) -> tuple[int, int] | None:
-        found = self.expression.search(text)
+        found = self.expression.search(text.lower())
         return found.span() if found else None
 
 
@@ -236,7 +250,7 @@ def _plain(field: str, wanted: str, negated: bool) -> Term | None:
     if "*" in text:
         expression = ".*?".join(re.escape(part) for part in re.split(r"\*+", text))
         whole = field not in ("", "name")
-        return Pattern(field or "name", text, negated, re.compile(expression, re.DOTALL), whole)
+        return _pattern(field or "name", text, negated, re.compile(expression, re.DOTALL), whole)
     return Term(field, text, negated)
 
 
@@ -251,7 +265,14 @@ def _shape(wanted: str, negated: bool) -> Term | None:
 
 def _anywhere(sizes: tuple[str, ...], text: str, negated: bool) -> Term | None:
     inner = ",".join("[^,]+" if size == "?" else re.escape(size) for size in sizes[1:-1])
-    return Pattern("shape", text, negated, re.compile(rf"(?<=[\[,]){inner}(?=[,\]])")) if inner else None
+    return _pattern("shape", text, negated, re.compile(rf"(?<=[\[,]){inner}(?=[,\]])")) if inner else None
+
+
+def _pattern(field: str, text: str, negated: bool, expression: re.Pattern[str], is_whole: bool = False) -> Pattern:
+    repeats = len(_REPEAT.findall(_without_letters(expression.pattern)))
+    if repeats >= len(_LONGEST):
+        raise QueryError(f"More than {len(_LONGEST) - 1} repeats take too long.", "Ask for several shorter pieces.")
+    return Pattern(field, text, negated, expression, is_whole, repeats)
 
 
 def _expression(field: str, wanted: str, negated: bool) -> Term | None:
@@ -260,16 +281,24 @@ def _expression(field: str, wanted: str, negated: bool) -> Term | None:
         return None
     if _nests_repeats(source):
         raise QueryError("A repeat inside a repeat, as in (a+)+, may never end.", "Write it with one of the two.")
+    flags = 0 if source == source.lower() else re.IGNORECASE  # folded texts are lower case; without the flag: faster
     try:
-        return Pattern(field, source, negated, re.compile(source, re.IGNORECASE))
+        return _pattern(field, source, negated, re.compile(source, flags))
     except (re.error, OverflowError, RecursionError) as error:
         raise QueryError(f"No regular expression: {error}.", "Correct it, or leave out the slashes.") from error
 
 
+_REPEAT = re.compile(r"[*+]|\{\d*,|\{\d{2,}")
+
+
+def _without_letters(source: str) -> str:
+    """An expression with ``x`` for each escaped letter and each set of letters."""
+    return re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", source, flags=re.DOTALL)
+
+
 def _nests_repeats(source: str) -> bool:
     """Whether a repeated group holds a repeat: matching such an expression can take exponential time."""
-    plain = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", source)
-    stack = [False]
+    plain, stack = _without_letters(source), [False]
     for at, letter in enumerate(plain):
         if letter == "(":
             stack.append(False)

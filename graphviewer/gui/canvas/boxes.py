@@ -15,12 +15,16 @@ from graphviewer.gui.canvas.kinds import Kind
 from graphviewer.gui.canvas.look import style_of
 from graphviewer.gui.canvas.scene import Scene
 from graphviewer.gui.canvas.shapes import Floats, draw_lines, draw_rects, groups, snapped
+from graphviewer.layout.drawing import CHIP_HEIGHT
 
 SPECK = 3.0
 """Boxes lower than this many pixels are spots of colour."""
 
 SHAPED = 15.0
 """Boxes at least this high have their shape, and text if it can be read."""
+
+SHAPED_CHIP = 9.0
+"""The same for the small chips beside boxes."""
 
 DRUM_BULGE = 0.11
 """How far the ends of a variable's drum bulge, as a share of its height."""
@@ -61,6 +65,12 @@ def clamped(rect: Floats) -> Floats:
     return np.concatenate([low, np.maximum(high - low, 0)], axis=1)
 
 
+def are_shaped(scene: Scene, shown: Shown) -> NDArray[np.bool_]:
+    """bool [n]: boxes high enough for their shape and a text."""
+    least = np.where(scene.drawing.h[shown.box] <= CHIP_HEIGHT, SHAPED_CHIP, SHAPED)
+    return np.asarray(shown.rect[:, 3] >= least)
+
+
 def paint_frames(ink: Easel, frames: Shown) -> None:
     """Paint the grounds of open scopes, outer before inner."""
     painter = ink.painter
@@ -81,8 +91,8 @@ def paint_boxes(ink: Easel, shown: Shown) -> None:
     """Paint closed scopes and leaves, without their texts."""
     height, style = shown.rect[:, 3], style_of(ink.scene, shown.box)
     specks = (height < SPECK) & (shown.rect[:, 2] >= 0.4)
-    plain = (height >= SPECK) & (height < SHAPED)
-    shaped = height >= SHAPED
+    shaped = are_shaped(ink.scene, shown)
+    plain = (height >= SPECK) & ~shaped
     ink.painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     _paint_specks(ink, shown.rect[specks], style[specks])
     _paint_plain(ink, shown.rect[plain], style[plain])

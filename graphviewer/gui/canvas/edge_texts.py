@@ -109,6 +109,6 @@ def paint_stubs(ink: Easel, shown: Shown) -> None:
         draw_lines(ink.painter, np.stack([foot_x, tip_y, foot_x + 0.01, tip_y], axis=1))
         if scale >= LABEL_SCALE:
             for at_x, at_y, count in zip(foot_x.tolist(), tip_y.tolist(), counts[side][some].tolist(), strict=True):
-                text = writing.lettering.fit(f"{count:,}", 12).text
+                text = writing.lettering.fit(f"{count:,}", 12).text if count > 1 else ""
                 writing.add(at_x + 5, at_y + CAPITAL / 2 * size, text, size, ink.color("canvas.muted"))
     writing.draw(ink.painter)

@@ -183,7 +183,10 @@ def paint_flags(ink: Easel) -> None:
     for flag in flagged:
         if flag.box in place:
             x, y, w, h = place[flag.box]
-            _paint_flag(ink, flag, x + (0.86 if flag.is_output else 0.14) * w, y + min(3.0, h / 4), size)
+            place_x = x + (0.86 if flag.is_output else 0.14) * w
+            if flag.is_output and ink.scene.warned[flag.box]:  # the triangle is in that corner
+                place_x = min(place_x, x + w - 2.1 * size)
+            _paint_flag(ink, flag, place_x, y + min(3.0, h / 4), size)
 
 
 def _paint_flag(ink: Easel, flag: Flag, x: float, foot: float, size: float) -> None:

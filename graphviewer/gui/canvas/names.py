@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
-from graphviewer.gui.canvas.boxes import DRUM_BULGE, SHAPED, Shown
+from graphviewer.gui.canvas.boxes import DRUM_BULGE, Shown, are_shaped
 from graphviewer.gui.canvas.camera import READABLE_SCALE
 from graphviewer.gui.canvas.easel import Easel
 from graphviewer.gui.canvas.kinds import Kind
@@ -52,7 +52,7 @@ class Box(NamedTuple):
 def write_names(ink: Easel, shown: Shown) -> None:
     """Write into all boxes that are high enough."""
     scale = ink.camera.scale
-    near = shown.only(shown.rect[:, 3] >= SHAPED)
+    near = shown.only(are_shaped(ink.scene, shown))
     writing, chevrons = Writing(ink.look.lettering), []
     for box in _boxes(ink, near, scale):
         if box.kind == Kind.SCOPE:

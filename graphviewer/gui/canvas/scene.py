@@ -332,10 +332,11 @@ class Scene:
         drawing = self.drawing
         if self.node_bytes is None or not self.node_bytes.any():
             return 1.0 + np.clip(np.log2(np.maximum(drawing.count, 1)) - 2, 0, 6) / 6
-        edges, graph = self.edge_of_graph_edge, self.scopes.graph
-        known = (edges >= 0) & ~graph.control
+        graph = self.scopes.graph
+        flows = np.flatnonzero(~graph.control & (self.node_bytes[graph.src] > 0))
+        edges = lift_pairs(drawing, self.box_of_node[graph.src[flows]], self.box_of_node[graph.dst[flows]])
         size = np.zeros(len(drawing.source), np.int64)
-        np.maximum.at(size, edges[known], self.node_bytes[graph.src[known]])
+        np.maximum.at(size, edges[edges >= 0], self.node_bytes[graph.src[flows[edges >= 0]]])
         return 1.0 + np.clip(np.log2(np.maximum(size, 1)) - 10, 0, 16) / 8
 
     @cached_property

@@ -102,7 +102,8 @@ def trace(scene: Scene, boxes: Sequence[int]) -> Trace:
     source, target = np.concatenate([source_in, source_out]), np.concatenate([target_in, target_out])
     control = np.concatenate([control_in, control_out])
     is_in = np.arange(len(source)) < len(source_in)
-    drawn = _pair_keys(drawing.source[has_points], drawing.target[has_points], len(drawing))
+    shown = has_points | ~(drawing.hub | drawing.control)  # a chip lies beside its box: no line has to say so
+    drawn = _pair_keys(drawing.source[shown], drawing.target[shown], len(drawing))
     extra = ~np.isin(_pair_keys(source, target, len(drawing)), drawn)
     return Trace(
         edges_in.astype(np.int32),

@@ -9,7 +9,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
-from graphviewer.gui.describe import describe_node, describe_scope, link
+from graphviewer.gui.describe import describe_node, describe_scope, link, problem_lines
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.versions import Comparison, Version
 from graphviewer.model.bodies import extended
@@ -61,6 +61,8 @@ class Inspector(QWidget):
         if item is None:
             return f"<h3>{escape(selection.path)}</h3><p class='subtle'>Not in this version.</p>"
         page = self._page(version, item)
+        if not selection.is_scope:
+            page += problem_lines(version.problems or (), selection.path)
         return page + (self._change(current, selection) if isinstance(current, Comparison) else "")
 
     @staticmethod

@@ -129,7 +129,8 @@ class ProofPanel(QWidget):
                 item = QTableWidgetItem(text)
                 item.setToolTip(tip(text))
                 self.table.setItem(at, column, item)
-        self.table.setColumnWidth(0, 300)
+        for column in range(len(titles)):
+            self.table.setColumnWidth(column, 140 if column else 300)
         self.table.setVisible(bool(rows))
 
 

@@ -1,7 +1,7 @@
 """The value of an op from the values of its inputs, for ops whose result is exact.
 
-Integers are computed without wrapping, and an overflow is no result; floating point values are moved and compared, never
-computed with, for TensorFlow's kernels round and flush in ways of their own. A rule that is unsure gives None.
+Integers are computed without wrapping, and an overflow is no result; floating point values are moved and compared,
+never computed with, for TensorFlow's kernels round and flush in ways of their own. A rule that is unsure gives None.
 """
 
 from __future__ import annotations
@@ -43,6 +43,11 @@ def compute(node: Any, inputs: Arrays) -> list[Array] | None:
     return found
 
 
+def _small(*inputs: Array) -> bool:
+    """What the inputs broadcast to is small; raises ValueError where they do not."""
+    return math.prod(np.broadcast_shapes(*(value.shape for value in inputs))) <= MOST_ELEMENTS
+
+
 def _is_integer(value: Array) -> bool:
     return value.dtype.kind in "iu"
 
@@ -59,7 +64,7 @@ def _integers(values: Any, dtype: np.dtype[Any]) -> list[Array] | None:
 def _arithmetic(function: Callable[[Any, Any], Any], *, divides: bool = False) -> Rule:
     def rule(node: Any, inputs: Arrays) -> list[Array] | None:
         left, right = inputs
-        if not _is_integer(left) or left.dtype != right.dtype or (divides and not right.all()):
+        if not _is_integer(left) or left.dtype != right.dtype or (divides and not right.all()) or not _small(*inputs):
             return None
         return _integers(function(left.astype(object), right.astype(object)), left.dtype)
 
@@ -69,7 +74,8 @@ def _arithmetic(function: Callable[[Any, Any], Any], *, divides: bool = False) -
 def _extreme(function: Callable[[Any, Any], Any]) -> Rule:
     def rule(node: Any, inputs: Arrays) -> list[Array] | None:
         left, right = inputs
-        return [function(left, right)] if _is_integer(left) and left.dtype == right.dtype else None
+        fits = _is_integer(left) and left.dtype == right.dtype and _small(left, right)
+        return [function(left, right)] if fits else None
 
     return rule
 
@@ -81,7 +87,7 @@ def _negative(node: Any, inputs: Arrays) -> list[Array] | None:
 def _comparison(function: Callable[[Any, Any], Any]) -> Rule:
     def rule(node: Any, inputs: Arrays) -> list[Array] | None:
         left, right = inputs
-        if left.dtype != right.dtype or not (_is_plain(left) and _is_plain(right)):
+        if left.dtype != right.dtype or not (_is_plain(left) and _is_plain(right)) or not _small(left, right):
             return None
         return [np.asarray(function(left, right), bool)]
 
@@ -98,7 +104,11 @@ def _is_plain(value: Array) -> bool:
 
 
 def _logical(function: Callable[..., Any]) -> Rule:
-    return lambda node, inputs: [np.asarray(function(*inputs), bool)] if all(v.dtype == bool for v in inputs) else None
+    def rule(node: Any, inputs: Arrays) -> list[Array] | None:
+        fits = all(value.dtype == bool for value in inputs) and _small(*inputs)
+        return [np.asarray(function(*inputs), bool)] if fits else None
+
+    return rule
 
 
 def _cast(node: Any, inputs: Arrays) -> list[Array] | None:
@@ -106,7 +116,7 @@ def _cast(node: Any, inputs: Arrays) -> list[Array] | None:
     value, target = inputs[0], numpy_dtype(node.attr["DstT"].type)
     if value.dtype == target:
         return [value]
-    if value.dtype.kind not in "iub" or target.kind not in "iub" and target not in (np.float32, np.float64):
+    if value.dtype.kind not in "iub" or (target.kind not in "iub" and target not in (np.float32, np.float64)):
         return None
     if target.kind in "iu":
         return _integers(value.astype(object) if value.dtype.kind != "b" else value.astype(int), target)
@@ -206,6 +216,8 @@ def _gather(node: Any, inputs: Arrays) -> list[Array] | None:
     axis = int(inputs[2]) if len(inputs) > 2 else 0
     if node.attr["batch_dims"].i or (indices.size and not 0 <= indices.min() <= indices.max() < value.shape[axis]):
         return None
+    if indices.size * value.size > MOST_ELEMENTS * max(value.shape[axis], 1):
+        return None
     return [np.asarray(np.take(value, indices.astype(np.int64), axis))]
 
 
@@ -245,7 +257,7 @@ def _range(node: Any, inputs: Arrays) -> list[Array] | None:
 
 def _select(node: Any, inputs: Arrays) -> list[Array] | None:
     condition, first, second = inputs
-    if condition.dtype != bool or first.dtype != second.dtype:
+    if condition.dtype != bool or first.dtype != second.dtype or not _small(condition, first, second):
         return None
     if node.op == "Select" and not (condition.ndim == 0 and first.shape == second.shape):
         return None

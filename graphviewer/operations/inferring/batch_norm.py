@@ -67,7 +67,7 @@ class BatchNorms:
         self.failures.pop(name, None)
         mean, variance = found.texts
         reason = f"uses '{mean}' and '{variance}' instead of the batch's statistics: {found.told_by}"
-        node = self._draft.convert(name, "training -> inference", reason)
+        node = self._draft.convert(name, "inference mode", reason)
         inputs = list(node.input)
         inputs[_MEAN], inputs[_VARIANCE] = mean, variance
         self._draft.set_inputs(name, inputs)
@@ -92,7 +92,7 @@ class BatchNorms:
         for port in _STATISTICS.values():
             variables = averaging_variables(self._scene, (number, port))
             if len(variables) > 1:
-                names = " and ".join(f"'{self._scene.name(one)}'" for one in variables[:2])
+                names = " and ".join(f"'{self._scene.name(one)}'" for one in sorted(variables)[:2])
                 self.failures[self._scene.name(number)] = f"its statistics update {names}; it is not clear which to use"
             if len(variables) != 1:
                 return None

@@ -1,8 +1,8 @@
 """Dropout of every style: found by what it computes, not by its names.
 
-A dropout multiplies by, or selects with, a mask made of uniform random numbers, and scales up what it keeps. What all of
-its styles share: (probability that an element is kept) x (what it is scaled by) = 1. That is checked with numbers, which
-proves that the layer passes its input on in the mean, and which tensor this input is.
+A dropout multiplies by, or selects with, a mask made of uniform random numbers, and scales up what it keeps. What all
+of its styles share: (probability that an element is kept) x (what it is scaled by) = 1. That is checked with numbers,
+which proves that the layer passes its input on in the mean, and which tensor this input is.
 """
 
 from __future__ import annotations
@@ -169,7 +169,6 @@ class Dropouts:
 
     def _dropout(self, end: int, value: Place, mask: _Mask) -> Dropout | None:
         """Look for the input behind the nodes that scale it, as far as the scale comes out right."""
-        scene = self._scene
         scale = mask.factor
         place, parts, found = value, set(mask.parts), None
         for _ in range(_MOST_STEPS):

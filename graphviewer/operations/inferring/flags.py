@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.ops import BATCH_NORM_OPS, PLACEHOLDER_OPS, is_random_op
+from graphviewer.analysis.ops import BATCH_NORM_OPS, PLACEHOLDER_OPS, is_random_op, op_mask
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.markers import training_mode
 from graphviewer.errors import OperationError
@@ -41,6 +41,9 @@ _INFERS = frozenset(
     }
 )
 _NEGATES = frozenset({"no", "non", "not", "without"})
+_MOST_TRIES = 10
+"""Flags without a clear name whose two values are tried out; each try looks at the whole graph."""
+
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -56,7 +59,7 @@ class Flags:
     """
 
     def __init__(self, draft: Draft, scene: Scene, given: Mapping[str, str], fed: Iterable[str]) -> None:
-        self._draft, self._scene = draft, scene
+        self._draft, self._scene, self._tries = draft, scene, _MOST_TRIES
         self.undecided: list[str] = []
         self._require_known(given)
         fed = {*fed, *scene.outputs}
@@ -91,7 +94,8 @@ class Flags:
     def _decide_flag(self, number: int) -> None:
         name = self._scene.name(number)
         value, reason = _flag_named(name), "its name says so"
-        if value is None:
+        if value is None and self._tries:
+            self._tries -= 1
             value, reason = self._flag_by_use(name), "with it, less of the graph is in training mode"
         if value is None:
             self.undecided.append(f"'{name}' is a bool that has to be fed: nothing says what it is in inference.")
@@ -107,7 +111,7 @@ class Flags:
         """How many nodes that the outputs need would be in training mode."""
         scene = self._scene
         known = Known(self._draft, {name: np.array(value)})
-        training = scene.needed & training_mode(Facts(scene.document))
+        training = scene.needed & (training_mode(Facts(scene.document)) | op_mask(scene.graph, is_random_op))
         alive = [scene.name(number) for number in np.flatnonzero(training).tolist()]
         count = sum(one not in known.dead for one in alive)
         for number in scene.selection.numbers:

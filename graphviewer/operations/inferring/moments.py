@@ -1,7 +1,7 @@
 """Batch norms made of single ops (``tf.nn.moments`` and ``tf.nn.batch_normalization``).
 
-Their batch statistics are tensors like others: a mean over the batch that a moving average is kept of, and the mean of the
-squared distance from it. What normalises with these two reads the moving averages instead.
+Their batch statistics are tensors like others: a mean over the batch that a moving average is kept of, and the mean of
+the squared distance from it. What normalises with these two reads the moving averages instead.
 """
 
 from __future__ import annotations
@@ -120,5 +120,5 @@ class Moments:
         draft.redirect({(name, place[1]): read}, only=readers)
         for reader in sorted(readers):
             reason = f"reads '{read}', the moving average, instead of '{scene.text(place)}', the batch's"
-            draft.report(reader, "batch statistic -> moving average", reason)
+            draft.report(reader, "moving average", reason)
         draft.because([name], f"is the batch's statistic; its moving average '{scene.name(variable)}' is used")

@@ -29,8 +29,9 @@ _BINARY: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
     }
 )
 _UNARY: Mapping[str, Callable[[float], float]] = MappingProxyType(
-    {"Neg": lambda a: -a, "Reciprocal": lambda a: 1 / a, "Inv": lambda a: 1 / a}
+    {"Neg": lambda a: -a, "Reciprocal": lambda a: 1 / a, "Inv": lambda a: 1 / a, "LogicalNot": lambda a: float(not a)}
 )
+_SELECTS = frozenset({"Select", "SelectV2"})
 _DEPTH = 12
 _MOST_ELEMENTS = 1 << 16
 
@@ -57,11 +58,18 @@ class Scalars:
         if op in PLACEHOLDER_OPS or op in VARIABLE_OPS:
             return self._symbol(number)
         inputs = scene.inputs(number)
+        if depth and op in _SELECTS and len(inputs) == 3:
+            return self._chosen(inputs, depth - 1)
         if not depth or not inputs or not (op in PASSES or op in _BINARY or op in _UNARY):
             return None
         values = [self.value(one, depth - 1) for one in (inputs[:1] if op in PASSES else inputs)]
         known = [value for value in values if value is not None]
         return self._combined(op, known) if len(known) == len(values) else None
+
+    def _chosen(self, inputs: list[Place], depth: int) -> float | None:
+        """One of two scalars, by a condition that is constant: ``where(is_training, 0.5, 1.0)``."""
+        condition = self.value(inputs[0], depth)
+        return None if condition is None else self.value(inputs[1 if condition else 2], depth)
 
     @staticmethod
     def _combined(op: str, values: list[float]) -> float | None:

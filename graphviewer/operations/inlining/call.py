@@ -152,7 +152,9 @@ def _acts(op: str) -> bool:
 
 def results_node(call: Call) -> Any:
     """The node that has a call's name from now on: its results as they are, after all that the call does."""
-    results, waits = call.results(), [*call.waits, *(f"^{name}" for name in call.effects())]
+    results = call.results()
+    read = {parse_input(text)[0] for text in results}
+    waits = [*call.waits, *(f"^{name}" for name in call.effects() if name not in read)]
     op = "NoOp" if not results else "Identity" if len(results) == 1 else "IdentityN"
     node = protos.NodeDef(name=call.node.name, op=op, input=[*results, *dict.fromkeys(waits)], device=call.node.device)
     if op == "Identity":

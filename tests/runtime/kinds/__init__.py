@@ -13,4 +13,4 @@ def all_kinds() -> list[Kind]:
     """Every kind of every file in this folder, tuned ones first."""
     for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
         importlib.import_module(f"{__name__}.{module}")
-    return sorted(KINDS, key=lambda one: (not one.tuned, one.name))
+    return sorted(KINDS, key=lambda one: (not one.tuned, not one.seen, one.name))

@@ -11,7 +11,7 @@ def _entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
     return v1.reduce_mean(v1.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
 
 
-@kind(tuned=False)
+@kind(tuned=False, seen=True)
 def conditional_batch_norm(part: Part) -> object:
     """Batch norm as of 2016: a conditional on ``is_training`` around an ExponentialMovingAverage of the moments."""
 
@@ -29,6 +29,10 @@ def conditional_batch_norm(part: Part) -> object:
                 return v1.identity(mean), v1.identity(variance)
 
         now = v1.cond(training, updated, lambda: (average.average(mean), average.average(variance)))
+        # TensorFlow lets the branch's result share the Switch of the update; only the update waits for the pivot.
+        part.correct("sub_1/Switch_1", "inference")
+        for pivot in ("Switch", "switch_t"):
+            part.roles[now[0].op.name.replace("Merge", pivot)] = "batch_norm_update"
         for value in (mean, variance):
             kept = average.average(value).op.name
             part.roles[kept] = part.roles[f"{kept}/read"] = "inference"
@@ -131,7 +135,7 @@ def clipping(part: Part) -> object:
     return predictions, scores
 
 
-@kind(tuned=False, resource=True)
+@kind(tuned=False, seen=True, resource=True)
 def mixed_precision(part: Part) -> object:
     """Computes in float16, keeps float32 weights, scales the loss and skips steps whose gradients overflow."""
 
@@ -239,4 +243,46 @@ def quantization_aware(part: Part) -> object:
         loss = _entropy(labels, logits)
     part.minimize(v1.train.RMSPropOptimizer(1e-3), loss, part.step())
     part.close(loss)
+    return probabilities
+
+
+@kind(tuned=True)
+def much_recorded(part: Part) -> object:
+    """Statistics of weights, activations and gradients, filters as images, a confusion matrix: most nodes only record."""
+    with part("inference"):
+        x = v1.placeholder(tf.float32, [None, 8, 8, 1])
+        hidden = v1.nn.relu(part.conv(x, 4, "conv", size=5))
+        flat = v1.reshape(hidden, [-1, 256])
+        dense = v1.nn.relu(part.dense(flat, 16, "dense"))
+        logits = part.dense(dense, 10, "last")
+        probabilities = v1.nn.softmax(logits)
+    with part("loss"):
+        labels = v1.placeholder(tf.float32, [None, 10])
+        loss = -v1.reduce_mean(v1.reduce_sum(labels * v1.log(probabilities + 1e-9), 1))
+    with part("metric"):
+        wanted, found = v1.argmax(labels, 1), v1.argmax(probabilities, 1)
+        accuracy = v1.reduce_mean(v1.cast(v1.equal(wanted, found), tf.float32))
+        matrix = v1.confusion_matrix(wanted, found, 10)
+    step = part.step()
+    optimizer = v1.train.AdamOptimizer(1e-3)
+    with part("gradient"):
+        pairs = optimizer.compute_gradients(loss)
+    with part("summary"):
+        for each in v1.trainable_variables():
+            mean = v1.reduce_mean(each)
+            v1.summary.scalar(f"{each.op.name}/mean", mean)
+            v1.summary.scalar(f"{each.op.name}/deviation", v1.sqrt(v1.reduce_mean(v1.square(each - mean))))
+            v1.summary.scalar(f"{each.op.name}/least", v1.reduce_min(each))
+        for name, value in (("conv", hidden), ("dense", dense)):
+            v1.summary.histogram(name, value)
+            v1.summary.scalar(f"{name}_zeros", v1.nn.zero_fraction(value))
+        for gradient, each in pairs:
+            v1.summary.scalar(f"{each.op.name}/gradient", v1.sqrt(v1.reduce_sum(v1.square(gradient))))
+            v1.summary.histogram(f"{each.op.name}/ratio", v1.abs(gradient) / (v1.abs(each) + 1e-6))
+        kernel = v1.transpose(v1.trainable_variables("conv/kernel")[0], [3, 0, 1, 2])
+        v1.summary.image("filters", (kernel - v1.reduce_min(kernel)) / (v1.reduce_max(kernel) - v1.reduce_min(kernel)))
+        v1.summary.image("matrix", v1.expand_dims(v1.expand_dims(v1.cast(matrix, tf.float32), 0), 3))
+    with part("optimizer"):
+        optimizer.apply_gradients(pairs, global_step=step)
+    part.close(loss, accuracy)
     return probabilities

@@ -53,7 +53,7 @@ def siamese(part: Part) -> object:
     return left, right
 
 
-@kind(tuned=False)
+@kind(tuned=False, seen=True)
 def wide_and_deep(part: Part) -> object:
     """An estimator that trains: parsed records, sparse weights with FTRL, a deep part with Adagrad, streaming metrics."""
     spec = {
@@ -141,3 +141,59 @@ def face_embedding(part: Part) -> object:
         v1.group(train)
     part.close(total)
     return embeddings, prelogits
+
+
+@kind(tuned=False, seen=True)
+def factorization(part: Part) -> object:
+    """Ratings from the product of two embeddings and biases, with their L2 in the loss, and the error as a metric."""
+    with part("inference"):
+        users, items = v1.placeholder(tf.int32, [None]), v1.placeholder(tf.int32, [None])
+        user = v1.nn.embedding_lookup(part.variable("users", [30, 4]), users)
+        item = v1.nn.embedding_lookup(part.variable("items", [40, 4]), items)
+        user_bias = v1.gather(part.variable("user_bias", [30], start=v1.zeros_initializer()), users)
+        item_bias = v1.gather(part.variable("item_bias", [40], start=v1.zeros_initializer()), items)
+        mean = part.variable("mean", [], start=v1.constant_initializer(3.5))
+        rating = v1.reduce_sum(user * item, 1) + user_bias + item_bias + mean
+    with part("loss"):
+        given = v1.placeholder(tf.float32, [None])
+        error = v1.nn.l2_loss(given - rating)
+        decay = 0.02 * (v1.nn.l2_loss(user) + v1.nn.l2_loss(item))
+        loss = error + decay
+    with part("metric"):
+        root = v1.sqrt(v1.reduce_mean(v1.square(given - rating)))
+    part.minimize(v1.train.FtrlOptimizer(0.05), loss, part.step())
+    part.close(loss, root)
+    return rating
+
+
+@kind(tuned=False)
+def domain_adversarial(part: Part) -> object:
+    """Features for classes, not for domains: a second head trains against them through a reversed gradient."""
+
+    @tf.RegisterGradient("ReversedForDomains")
+    def reverse(op: tf.Operation, gradient: tf.Tensor) -> tf.Tensor:
+        return -0.3 * gradient
+
+    with part("inference"):
+        x = v1.placeholder(tf.float32, [None, 8])
+        features = v1.nn.relu(part.dense(x, 16, "features"))
+        logits = part.dense(features, 4, "classes")
+        probabilities = v1.nn.softmax(logits)
+    with part("training_forward"):
+        with part.graph.gradient_override_map({"Identity": "ReversedForDomains"}):
+            reversed_features = v1.identity(features)
+        hidden = v1.nn.relu(part.dense(reversed_features, 8, "domain_hidden", kept="training_forward"))
+        domain_logits = part.dense(hidden, 2, "domains", kept="training_forward")
+    with part("loss"):
+        labels, domains = v1.placeholder(tf.int64, [None]), v1.placeholder(tf.int64, [None])
+        entropy = v1.nn.sparse_softmax_cross_entropy_with_logits
+        class_loss = v1.reduce_mean(entropy(labels=labels, logits=logits))
+        domain_loss = v1.reduce_mean(entropy(labels=domains, logits=domain_logits))
+        loss = class_loss + domain_loss
+    with part("metric"):
+        accuracy = v1.reduce_mean(v1.cast(v1.equal(v1.argmax(logits, 1), labels), tf.float32))
+        domain_right = v1.equal(v1.argmax(domain_logits, 1), domains)
+        domain_accuracy = v1.reduce_mean(v1.cast(domain_right, tf.float32))
+    part.minimize(v1.train.MomentumOptimizer(0.01, 0.9), loss)
+    part.close(loss, accuracy, domain_accuracy)
+    return probabilities

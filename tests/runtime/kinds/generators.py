@@ -169,3 +169,43 @@ def style_transfer(part: Part) -> object:
     part.minimize(v1.train.AdamOptimizer(1e-3), loss)
     part.close()
     return image
+
+
+@kind(tuned=False)
+def image_translation(part: Part) -> object:
+    """pix2pix: a generator that is fed an image, a discriminator that sees both; L1 beside the adversarial loss."""
+
+    def judge(before: tf.Tensor, after: tf.Tensor) -> tf.Tensor:
+        x = v1.concat([before, after], 3)
+        x = v1.nn.leaky_relu(part.conv(x, 8, "judge/conv1", stride=2, kept="training_forward"))
+        return v1.nn.sigmoid(part.conv(x, 1, "judge/conv2", kept="training_forward"))
+
+    with part("inference"):
+        before = v1.placeholder(tf.float32, [2, 16, 16, 3])
+        down = v1.nn.leaky_relu(part.conv(before, 8, "maker/down", stride=2))
+        up = v1.nn.conv2d_transpose(down, part.variable("maker/up", [4, 4, 3, 8]), [2, 16, 16, 3], [1, 2, 2, 1])
+        made = v1.nn.tanh(up)
+    with part("training_forward"):
+        after = v1.placeholder(tf.float32, [2, 16, 16, 3])
+        real, fake = judge(before, after), judge(before, made)
+    with part("loss"):
+        judge_loss = v1.reduce_mean(-(v1.log(real + 1e-12) + v1.log(1 - fake + 1e-12)))
+        fooled = v1.reduce_mean(-v1.log(fake + 1e-12))
+        near = v1.reduce_mean(v1.abs(after - made))
+        maker_loss = fooled + near * 100.0
+    step = part.step()
+    judged = part.minimize(v1.train.AdamOptimizer(2e-4, 0.5, name="A"), judge_loss, variables=v1.trainable_variables("judge"))
+    with v1.control_dependencies([judged]):
+        made_better = part.minimize(
+            v1.train.AdamOptimizer(2e-4, 0.5, name="B"), maker_loss, variables=v1.trainable_variables("maker")
+        )
+    with part("moving_average"):
+        averaged = v1.train.ExponentialMovingAverage(0.99).apply([judge_loss, near])
+    with part("global_step"):
+        counted = v1.assign_add(step, 1)
+    with part("optimizer"):
+        v1.group(averaged, counted, made_better)
+    with part("summary"):
+        v1.summary.image("made", v1.image.convert_image_dtype((made + 1) / 2, tf.uint8))
+    part.close(judge_loss, maker_loss)
+    return made

@@ -21,6 +21,7 @@ def queues(part: Part) -> object:
         images, labels = v1.train.shuffle_batch([image, v1.reshape(label, [])], 4, 40, 20)
     for queue, steps in (("input_producer", ("Cast", "mul")), ("shuffle_batch", ("sub", "Maximum", "Cast", "mul"))):
         part.correct(tuple(f"{queue}/{step}" for step in ("fraction_", *steps)), "summary")
+    part.correct(("input_producer/Size", "input_producer/Greater"), "check")
     with part("inference"):
         x = v1.nn.lrn(v1.nn.max_pool2d(v1.nn.relu(part.conv(images, 4, "conv1", size=5)), 3, 2, "SAME"), 4)
         x = v1.nn.relu(part.dense(v1.reshape(x, [4, -1]) if x.shape[1] is None else v1.reshape(x, [4, 64]), 8, "local"))
@@ -84,3 +85,41 @@ def estimator_export(part: Part) -> object:
         v1.group(v1.local_variables_initializer(), v1.tables_initializer())
         v1.report_uninitialized_variables().mark_used()
     return probabilities, names, shown
+
+
+@kind(tuned=True)
+def csv_queues(part: Part) -> object:
+    """Text files through a queue for training and one for evaluation; two towers share their weights; rates recorded."""
+
+    def rows(name: str) -> tuple[tf.Tensor, tf.Tensor]:
+        files = v1.train.string_input_producer([f"{name}.csv"], num_epochs=2, name=f"{name}_files")
+        _, line = v1.TextLineReader(skip_header_lines=1).read(files)
+        *columns, label = v1.decode_csv(line, [[0.0]] * 4 + [[0]])
+        return v1.train.batch([v1.stack(columns), label], 8, num_threads=2, name=f"{name}_batch")
+
+    def tower(x: tf.Tensor) -> tf.Tensor:
+        return part.dense(v1.nn.relu(part.dense(x, 8, "hidden")), 3, "last")
+
+    with part("input_pipeline"):
+        features, labels = rows("train")
+        test_features, test_labels = rows("test")
+    queued = ("train_files", "test_files", "train_batch", "test_batch")
+    part.correct(tuple(f"{name}/{step}" for name in queued for step in ("fraction_", "Cast", "mul")), "summary")
+    part.correct(("_files/Size", "_files/Greater"), "check")
+    with part("training_forward"):
+        logits = tower(features)
+    with part("inference"):
+        probabilities = v1.nn.softmax(tower(test_features))
+    with part("loss"):
+        loss = v1.reduce_mean(v1.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+    with part("metric"):
+        right = v1.nn.in_top_k(probabilities, test_labels, 1)
+        accuracy = v1.reduce_mean(v1.cast(right, tf.float32))
+    step = part.step()
+    with part("optimizer"):
+        rate = v1.train.inverse_time_decay(0.1, step, 100, 0.5)
+    part.minimize(v1.train.AdadeltaOptimizer(rate), loss, step)
+    with part("summary"):
+        v1.summary.scalar("rate", rate)
+    part.close(loss, accuracy, local=True)
+    return probabilities

@@ -131,24 +131,30 @@ class Kind:
     Attributes:
         name: of the function that builds it.
         build: makes the graph; gives the right output, or several of which the first is the one to choose.
-        tuned: the rules were tuned on it; else it only measures them.
+        tuned: the rules were tuned on it; else it measured them before anyone looked at what was wrong.
+        seen: it was looked at after that measurement; what it taught is in the rules now.
         resource: built with resource variables, not with references.
     """
 
     name: str
     build: Build
     tuned: bool
+    seen: bool
     resource: bool
+
+    @property
+    def half(self) -> str:
+        return "tuned" if self.tuned else "seen" if self.seen else "held out"
 
 
 KINDS: list[Kind] = []
 
 
-def kind(*, tuned: bool, resource: bool = False) -> Callable[[Build], Build]:
-    """Register a kind; ``tuned`` says which half it belongs to."""
+def kind(*, tuned: bool, seen: bool = False, resource: bool = False) -> Callable[[Build], Build]:
+    """Register a kind; see ``Kind``."""
 
     def register(build: Build) -> Build:
-        KINDS.append(Kind(build.__name__, build, tuned, resource))
+        KINDS.append(Kind(build.__name__, build, tuned, seen, resource))
         return build
 
     return register

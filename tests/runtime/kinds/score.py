@@ -38,9 +38,8 @@ class Score:
     wrong: tuple[tuple[str, str, str], ...]
 
     def __str__(self) -> str:
-        half = "tuned" if self.kind.tuned else "held out"
         figures = f"{self.precision:9.3f} {self.recall:6.3f} {self.roles:6.3f} {self.rank or '-':>4}"
-        return f"{self.kind.name:24} {half:8} {self.nodes:5} {figures}"
+        return f"{self.kind.name:24} {self.kind.half:8} {self.nodes:5} {figures}"
 
 
 HEADER = f"{'kind':24} {'half':8} {'nodes':>5} precision recall  roles rank"

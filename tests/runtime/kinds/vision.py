@@ -62,7 +62,7 @@ def segmentation(part: Part) -> object:
     return probabilities, shown
 
 
-@kind(tuned=False, resource=True)
+@kind(tuned=False, seen=True, resource=True)
 def detector(part: Part) -> object:
     """SSD: two feature maps, boxes and classes, hard negatives in the loss; decoded boxes and non-max suppression."""
     anchors = np.random.default_rng(0).random([80, 4]).astype(np.float32)

@@ -46,7 +46,7 @@ def starting_values(training: Training) -> Mask:
 @rule("optimizer", 33)
 def resets(training: Training) -> Mask:
     """Sets {variable}, which the optimizer keeps, to a constant, beside its first value."""
-    facts, constant = training.facts, constant_assignments(training)
+    facts, constant = training.facts, training.facts.constant_writes
     kept = facts.mask(write.variable for write in facts.writes if training.gradient_writes[write.node])
     kept |= training.slots | training.hyper
     first = _waited_for_together(facts, constant)
@@ -61,30 +61,17 @@ def resets(training: Training) -> Mask:
 @rule("initializer", 34)
 def constant_assignments(training: Training) -> Mask:
     """Assigns a value made of constants or random numbers to {variable}."""
-    facts = training.facts
-    asks = facts.below(facts.family(ops.INITIALIZED_OPS))
-    return facts.mask(
-        write.node
-        for write in facts.writes
-        if is_assignment(facts, write.node)
-        and not any(facts.from_source[value] for value in write.values)
-        and all(facts.single_variable[value] == NONE or asks[value] for value in write.values)
-    )
+    return training.facts.constant_writes
 
 
 @rule("initializer", 43)
 def only_assignments(training: Training) -> Mask:
     """Is the only assignment to {variable}, but for restoring it."""
-    facts, constant = training.facts, constant_assignments(training)
+    facts, constant = training.facts, training.facts.constant_writes
     own = [write for write in facts.writes if not any(facts.restoring[value] for value in write.values)]
     initialized = {write.variable for write in own if constant[write.node]} | {NONE}
-    first = {write.variable: write.node for write in reversed(own) if is_assignment(facts, write.node)}
+    first = {write.variable: write.node for write in reversed(own) if facts.replaces(write)}
     return facts.mask(node for variable, node in first.items() if variable not in initialized)
-
-
-def is_assignment(facts: Facts, node: int) -> bool:
-    """The node replaces a variable's value instead of adding to it."""
-    return facts.graph.ops[node] in ("Assign", "AssignVariableOp")
 
 
 def _waited_for_together(facts: Facts, writes: Mask) -> Mask:

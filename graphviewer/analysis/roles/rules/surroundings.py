@@ -3,6 +3,8 @@
 import numpy as np
 
 from graphviewer.analysis import ops
+from graphviewer.analysis.roles.arithmetic import climb
+from graphviewer.analysis.roles.backward import LOSS_ARITHMETIC
 from graphviewer.analysis.roles.facts import NONE
 from graphviewer.analysis.roles.registry import rule
 from graphviewer.analysis.roles.training import Training
@@ -17,10 +19,22 @@ CONDITIONS = frozenset(
 """What lies between values and the check of them; a loss that nothing reads but its check is not among them."""
 
 
+RECORDED = LOSS_ARITHMETIC | ops.CONTROL_FLOW_OPS | {"Identity", "IsFinite", "IsInf", "IsNan", "LessEqual", "LogicalNot"}
+"""What is done to gradients before a summary records them."""
+
+
 @rule("summary", 50)
 def summaries(training: Training) -> Mask:
     """{op} records values for TensorBoard."""
     return training.facts.recorders
+
+
+@rule("summary", 48)
+def recorded_gradients(training: Training) -> Mask:
+    """Is a number made of gradients that only summaries use."""
+    facts = training.facts
+    fitting = training.passes.nodes & facts.family(RECORDED)
+    return facts.mask(climb(facts, np.flatnonzero(facts.recorders).tolist(), fitting.__getitem__)) & ~facts.recorders
 
 
 @rule("check", 51)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from graphviewer import protos
 from graphviewer.analysis import ops
 from graphviewer.analysis.roles.arithmetic import descending, reads_itself
@@ -31,6 +33,20 @@ def calls(training: Training) -> Mask:
 def hand_written(training: Training) -> Mask:
     """Changes {variable} by a value that depends on a gradient."""
     return training.gradient_writes
+
+
+@rule("optimizer", 28)
+def accumulators_of_gradients(training: Training) -> Mask:
+    """{op} gathers the gradients of several workers."""
+    return training.facts.family(lambda op: "Accumulator" in op)
+
+
+@rule("optimizer", 45)
+def branches(training: Training) -> Mask:
+    """Hands a value to an optimizer op inside a conditional."""
+    facts = training.facts
+    switches = facts.family(ops.SWITCH_OPS)
+    return np.asarray(switches & (facts.readers() > 0) & (facts.readers() == facts.readers(facts.applies)))
 
 
 @rule("optimizer", 46)
@@ -140,9 +156,10 @@ def kept_states(training: Training) -> Mask:
 
 
 def _of_data(facts: Facts) -> Iterator[Write]:
-    """Writes of values that depend on data, or on the statistics of a batch norm."""
+    """Writes of values that depend on data, or on the statistics of a batch norm; no restored ones."""
     norms = facts.family(ops.BATCH_NORM_OPS)
     dependent = facts.from_source | facts.below(norms) if norms.any() else facts.from_source
+    dependent = dependent & ~facts.restoring
     return (write for write in facts.writes if any(dependent[value] for value in write.values))
 
 

@@ -1,0 +1,1 @@
+"""Results for people who have no graphviewer: reports."""

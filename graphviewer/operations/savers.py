@@ -1,0 +1,59 @@
+"""Savers that a smaller graph cannot do without: only they know under which keys a checkpoint has its variables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from graphviewer import protos
+from graphviewer.analysis.ops import SAVE_OPS, VARIABLE_OPS
+from graphviewer.analysis.variable_keys import variable_sources
+from graphviewer.errors import OperationError
+from graphviewer.model.document import Document
+from graphviewer.model.names import parse_input
+
+
+class _NoKeys:
+    """In the place of a checkpoint: what the graph says, and nothing else."""
+
+    def keys(self) -> list[str]:
+        return []
+
+    def shape(self, key: str) -> list[int]:
+        raise KeyError(key)
+
+    def dtype(self, key: str) -> int:
+        raise KeyError(key)
+
+
+def needed_savers(document: Document, numbers: Collection[int]) -> list[int]:
+    """The ends of the savers to keep, by node number; none where the variables' own names are their keys.
+
+    Args:
+        document: with its savers.
+        numbers: nodes that stay.
+    """
+    graph = document.graph
+    variables = [number for number in numbers if graph.ops[number] in VARIABLE_OPS]
+    if not variables or not _speaks_otherwise(document, variables):
+        return []
+    definition = document.saver
+    if definition is not None:
+        texts = (definition.filename_tensor_name, definition.save_tensor_name, definition.restore_op_name)
+        ends = [graph.index.get(parse_input(text)[0], -1) for text in texts]
+        if -1 not in ends:
+            return ends
+    restoring = {name for name, f in document.functions.items() if any(n.op == "RestoreV2" for n in f.node_def)}
+    return [
+        number
+        for number, op in enumerate(graph.ops)
+        if op in SAVE_OPS or (restoring and restoring & set(protos.function_names(document.node(number).attr.values())))
+    ]
+
+
+def _speaks_otherwise(document: Document, variables: list[int]) -> bool:
+    try:
+        sources = variable_sources(document, _NoKeys(), wanted=variables)
+    except OperationError:  # several savers do not agree: which one counts is for freeze to ask
+        return True
+    names = document.graph.names
+    return any(source.key != names[number] or source.slice is not None for number, source in sources.items())
