@@ -46,6 +46,8 @@ _VERBS: Mapping[str, str] = MappingProxyType(
         "verify": "graphviewer.cli.prove",
         "run": "graphviewer.cli.prove",
         "render": "graphviewer.cli.render",
+        "textconv": "graphviewer.cli.git",
+        "git-setup": "graphviewer.cli.git",
     }
 )
 
@@ -62,7 +64,7 @@ class Verbs(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         module = _VERBS.get(cmd_name)
-        return getattr(import_module(module), f"{cmd_name}_verb") if module else None
+        return getattr(import_module(module), f"{cmd_name.replace('-', '_')}_verb") if module else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Options before a file belong to ``open``: ``graphviewer --timings model.pb``."""

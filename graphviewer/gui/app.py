@@ -146,6 +146,7 @@ def run(
     app.processEvents()
     if clock is not None:
         clock.mark("window_s")
+    window.stage.prepare()  # the window is there to be seen; a quarter of a second now is one saved at the first file
     start = Start(window, clock, quit_after, screenshot)
     start.open(path, diff, checkpoint, tags)
     code = app.exec()

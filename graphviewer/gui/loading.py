@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from graphviewer.formats import open_document
@@ -59,6 +60,8 @@ def load(
         GraphViewerError: the file cannot be opened; the message says what it is.
     """
     begin = time.perf_counter()
+    # The first canvas needs it next; in the GUI thread its library would stop the window for a quarter of a second.
+    import_module("graphviewer.gui.pane")
     document = read(path, checkpoint=checkpoint, progress=progress)
     read_at = time.perf_counter()
     progress(0.8, "Building the graph")

@@ -118,6 +118,10 @@ class Stage(QWidget):
         QTimer.singleShot(0, self, self.panes_made.emit)
         return left, right
 
+    def prepare(self) -> None:
+        """Make the panes now, in the GUI thread: two threads that import the canvas's library at once break it."""
+        assert self._panes
+
     @property
     def left(self) -> Pane:
         """The pane of a single graph, a merged one, or the one before."""

@@ -110,6 +110,7 @@ class Window(QMainWindow):
         tags: tuple[str, ...] | None = None,
     ) -> None:
         """Open a file, checkpoint prefix or folder, in the background."""
+        self.stage.prepare()
         self.opener.open(Request(path, checkpoint, tags), then)
 
     def _opened(self, version: Version, request: Request) -> None:

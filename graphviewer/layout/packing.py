@@ -9,7 +9,7 @@ from graphviewer.layout.arrays import Floats
 ASPECT = 1.6
 """Breadth over length that a packing aims for."""
 TALLER = 3.0
-"""A block this many times longer than the shelf so far begins a shelf of its own: beside it would be an empty column."""
+"""A block this many times longer than the shelf so far begins its own: beside it would be an empty column."""
 CELL_ASPECT = 3.0
 """Breadth over length of an ordinary box with its gaps."""
 

@@ -86,6 +86,7 @@ def inference_mode(
         known = Known(draft)
         require_alive(known, (name for name, _ in outputs))
         fold_branches(draft, known)
+    if draft.rewrites:
         scene = Scene(draft, outputs, inputs)
     progress(0.4, "Repairing dropout and batch norms")
     dropouts = Dropouts(scene)

@@ -25,7 +25,7 @@ def prune_library(document: Document, *, progress: Progress) -> Result:
     kept = {function.signature.name for function in after.library.function}
     gone = [name for name in document.functions if name not in kept]
     rewrites = tuple(Rewrite(name, "function removed", "no node calls it") for name in gone)
-    said = f"{len(gone):,} of {len(document.functions):,} functions went." if gone else "Every function is called."
+    warnings = () if gone else ("Every function is called.",)
     return Result(
-        document.with_graph(after, payloads=document.payloads), Provenance(), warnings=(said,), rewrites=rewrites
+        document.with_graph(after, payloads=document.payloads), Provenance(), warnings=warnings, rewrites=rewrites
     )

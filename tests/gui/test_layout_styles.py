@@ -35,9 +35,9 @@ def network(window: Window, qtbot: QtBot, tmp_path: Path) -> Window:
         node = graph.node.add(name=name, op=op, input=inputs)
         node.attr["T"].type = 1
         if name == "images":
+            shape = node.attr["_output_shapes"].list.shape.add()
             for size in (8, 224, 224, 3):
-                node.attr["_output_shapes"].list.shape.add() if not node.attr["_output_shapes"].list.shape else None
-                node.attr["_output_shapes"].list.shape[0].dim.add(size=size)
+                shape.dim.add(size=size)
     graph.versions.producer = 1
     path = tmp_path / "training.pb"
     save_document(Document("graphdef", graph), path)
@@ -91,7 +91,8 @@ def test_that_a_node_inside_a_stack_is_revealed_and_all_below_opens_stacks(netwo
     assert {"net/stage1/unit2/relu", "net/stage1/unit5/relu"} <= drawn(network)
     network.session.expand_below("")
     settle(network, qtbot)
-    assert len(drawn(network)) == len(network.stage.left.scopes) - 1
+    pane = network.stage.left
+    assert len(pane.drawing) == len(pane.scopes) - 1
 
 
 def test_that_settings_turn_the_drawing_and_take_stacks_and_chips_away(network: Window, qtbot: QtBot) -> None:

@@ -117,7 +117,14 @@ def test_that_dropout_of_every_style_is_spliced(style, tmp_path):
 
     assert_equal({"y:0": X * 2 + 1}, run(result, feed={"x:0": X}))
     assert result.warnings == ()
-    assert {node.op for node in result.document.graph_def.node} <= {"Placeholder", "Const", "Mul", "AddV2", "Sub", "Identity"}
+    assert {node.op for node in result.document.graph_def.node} <= {
+        "Placeholder",
+        "Const",
+        "Mul",
+        "AddV2",
+        "Sub",
+        "Identity",
+    }
 
 
 def test_that_random_numbers_that_are_no_dropout_stay_and_are_named(tmp_path):

@@ -9,9 +9,9 @@ import numpy as np
 
 from graphviewer.analysis import ops
 from graphviewer.analysis.candidates import Candidate, Suggestion, big_constants, signature_endpoints
+from graphviewer.analysis.candidates.parts import end_before_judge, ends_of_parts
+from graphviewer.analysis.candidates.uses import Uses
 from graphviewer.analysis.roles import Roles
-from graphviewer.analysis.roles.arithmetic import climb
-from graphviewer.analysis.roles.loss import NO_LAYERS
 from graphviewer.analysis.roles.markers import training_mode
 from graphviewer.model.graph import Mask
 
@@ -20,9 +20,6 @@ WALKED = 200
 
 STEP_UP = 0.5
 """What an inner node scores less than the node it leads to, at least."""
-
-MOST_PARTS = 8
-"""Optimizers up to which a network is taken for one of several parts."""
 
 OUTPUT_OPS = {
     "CombinedNonMaxSuppression": 3.0,
@@ -67,16 +64,8 @@ OTHER_OPS = {
 SHAPING = frozenset({"Cast", "ExpandDims", "Reshape", "Squeeze"})
 """Gives the last layer the form that users want as often as the form that a loss wants."""
 
-JOINING = frozenset({"ConcatV2", "Pack"})
-
 NEVER = ops.SHAPE_OPS | ops.VARIABLE_OPS | ops.PLACEHOLDER_OPS
 NEVER |= {"Const", "Fill", "LoopCond", "NoOp", "OnesLike", "ZerosLike", "StackPush", "StackPushV2"}
-
-TRAINING = (
-    *("gradient", "optimizer", "batch_norm_update", "moving_average", "global_step", "metric", "save_restore"),
-    *("initializer", "summary", "check"),
-)
-"""Roles that no suggestion has, and whose reading a node says nothing about its use."""
 
 NAMES = (
     (4.0, r"(^|/)(raw_)?(num_detections|detection_\w+|TFLite_Detection_PostProcess)(_\d+)?$"),
@@ -92,6 +81,7 @@ class Outputs:
     def __init__(self, roles: Roles) -> None:
         self.roles, self.facts, self.forward = roles, roles.facts, roles.forward
         self.graph, self.document = roles.facts.graph, roles.facts.document
+        self.uses = Uses(roles)
 
     def suggestions(self, limit: int) -> list[Suggestion]:
         """Best first; signature outputs always lead, inner nodes of the forward pass fill the list."""
@@ -142,30 +132,6 @@ class Outputs:
                 candidate.add(20.0, f"output of the signature {key}")
                 yield candidate
 
-    @cached_property
-    def _training(self) -> Mask:
-        """bool [n]: nodes of training, by rule or as helpers of the backward pass."""
-        trains = self.roles.training.trains
-        found = np.zeros(self.facts.count, np.bool_)
-        for role in TRAINING:
-            found |= self.roles.seeded.has(role) if trains or role != "gradient" else False
-        return found | self.forward.backward if trains else found
-
-    @cached_property
-    def _judging(self) -> Mask:
-        """bool [n]: the losses, and what depends on the labels or only compares predictions with them."""
-        compared = self.facts.below(self.facts.family(ops.METRIC_OPS), self.facts.ends) & ~self.facts.ends
-        return self.forward.labelled | self.facts.mask(self.forward.losses) | compared
-
-    @cached_property
-    def _perhaps_judging(self) -> Mask:
-        """bool [n]: arithmetic that only losses and metrics use: mostly a part of them, else the network's last step."""
-        facts, seeded = self.facts, self.roles.seeded
-        fitting = facts.family(NO_LAYERS) & ~facts.is_read & ~self._training
-        ends = self._judging | seeded.has("metric") | seeded.has("check")
-        above = facts.mask(climb(facts, np.flatnonzero(ends).tolist(), fitting.__getitem__)) & ~ends
-        return (self.forward.loss_only | above) & ~self._judging
-
     def _eligible(self) -> Mask:
         """bool [n]: nodes that could be outputs at all."""
         facts = self.facts
@@ -181,7 +147,17 @@ class Outputs:
         weights, _ = self._weights
         if facts.sources.any() and weights.any():
             never |= ~(facts.from_values | facts.below(weights))
-        return ~(never | pivot | silent | unread_exits | partly | writes | regularisers | self._training | self._judging)
+        return ~(
+            never
+            | pivot
+            | silent
+            | unread_exits
+            | partly
+            | writes
+            | regularisers
+            | self.uses.training
+            | self.uses.judging
+        )
 
     def _in_used_loops(self) -> Mask:
         """bool [n]: Exits of loops that other Exits hand on results of."""
@@ -198,14 +174,14 @@ class Outputs:
     def _ends(self) -> Iterator[Candidate]:
         """Ends of the forward pass, and what feeds the loss."""
         facts = self.facts
-        total = facts.readers()
-        judges = self._judging | self._perhaps_judging
+        total, eligible = facts.readers(), self._eligible()
+        judges = self.uses.judging | self.uses.perhaps_judging
         judged = facts.readers(judges)
-        live = total - facts.readers(self._training | judges)
-        updates = self._training & ~self.roles.seeded.has("summary")
+        live = total - facts.readers(self.uses.training | judges)
+        updates = self.uses.training & ~self.roles.seeded.has("summary")
         only_updates = (total > 0) & (total == facts.readers(updates))
-        parts = self._ends_of_parts() | self._end_before_judge()
-        for node in np.flatnonzero(self._eligible() & ~only_updates).tolist():
+        parts = ends_of_parts(self.uses, eligible) | end_before_judge(self.uses)
+        for node in np.flatnonzero(eligible & ~only_updates).tolist():
             candidate = Candidate(node)
             if node in parts:
                 candidate.add(6.0, parts[node])
@@ -225,7 +201,7 @@ class Outputs:
         node, op = candidate.node, self.graph.ops[candidate.node]
         candidate.add(OUTPUT_OPS.get(op, 0.0), f"op {op}" if op in OUTPUT_OPS else "")
         candidate.add(OTHER_OPS.get(op, 0.0))
-        if self._perhaps_judging[node] and op not in SHAPING:
+        if self.uses.perhaps_judging[node] and op not in SHAPING:
             candidate.add(-2.0, "may be a part of the loss")
         if not self.facts.from_values[node]:
             random = self._from_random[node]
@@ -277,64 +253,6 @@ class Outputs:
             return self.roles.training.trained, "trained variables"
         variables = self.facts.variables & self.forward.reached
         return (variables, "variables") if variables.any() else (big_constants(self.facts), "weights")
-
-    def _ends_of_parts(self) -> dict[int, str]:
-        """Where several optimizers train a part each (a GAN): the last nodes that depend on one part only."""
-        parts = [one.variables for one in self.roles.training.optimizers if one.variables]
-        if not 1 < len(parts) <= MOST_PARTS:
-            return {}
-        found: dict[int, str] = {}
-        eligible = self._eligible()
-        for part in parts:
-            others = frozenset().union(*(other for other in parts if other is not part))
-            if part & others:
-                continue
-            own, below_others = self.facts.mask(part), self.facts.below(self.facts.mask(others))
-            below = self.facts.below(own) & ~below_others
-            ends = below & eligible & (self.facts.readers(below_others & ~self._training) > 0)
-            for node in np.flatnonzero(ends).tolist()[:WALKED]:
-                node = self._before_joining(node, below)
-                if np.count_nonzero(self.facts.above(self.facts.mask([node])) & own) == len(part):
-                    found[node] = f"end of a part with its own optimizer ({len(part)} variables)"
-        return found
-
-    def _before_joining(self, node: int, part: Mask) -> int:
-        """Up from where a part's result is joined with other data (a critic that sees state and action)."""
-        while self.graph.ops[node] in JOINING:
-            (*own,) = {source for source in self.facts.inputs(node) if part[source]}
-            if len(own) != 1:
-                break
-            node = own[0]
-        return node
-
-    def _end_before_judge(self) -> dict[int, str]:
-        """Where another network without trained weights judges the trained one (style transfer): the latter's end.
-
-        That is where the path from the last trained weight first divides, if all that lies below is the loss.
-        """
-        facts, forward = self.facts, self.forward
-        weighted = forward.weighted
-        inner = facts.above(facts.mask(source for node in np.flatnonzero(weighted) for source in self.graph.inputs(node)))
-        last = np.flatnonzero(weighted & ~inner).tolist()
-        if len(last) != 1:
-            return {}
-        end, passed = last[0], set(last)
-        judges = self._judging | self._perhaps_judging
-        while True:
-            readers = [node for node in self.graph.consumers(end) if not (self._training[node] or self._silent[node])]
-            if len(set(readers)) != 1 or judges[readers[0]] or readers[0] in passed:
-                break
-            end = readers[0]
-            passed.add(end)
-        below = facts.below(facts.mask([end]), facts.ends | self._training)
-        others = forward.sinks & below & ~facts.mask(forward.losses)
-        judged = not others.any() and not all(judges[reader] for reader in readers)
-        return {end: "end of the trained network; what follows serves the loss"} if judged else {}
-
-    @cached_property
-    def _silent(self) -> Mask:
-        """bool [n]: readers that say nothing about use."""
-        return self.facts.leftovers | self.facts.recorders
 
     def _prefer_identities(self, found: Iterable[Candidate]) -> None:
         """An Identity on a candidate was put there to give it a name."""

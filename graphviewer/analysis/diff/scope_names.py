@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from graphviewer.analysis.diff.contents import loose_contents
+from graphviewer.analysis.diff.contents import Contents, exact_contents, loose_contents
 from graphviewer.analysis.diff.pairing import PREFIX, Pairing
 from graphviewer.model.graph import Graph
 
@@ -42,12 +43,9 @@ def by_prefix(pairing: Pairing) -> None:
     if pairing.is_done:
         return
     votes = _votes(pairing)
-    ranked = [renaming for renaming, _ in votes.most_common(_MOST_RENAMES)]
     enough = max(2.0, _SHARE * min((~pairing.settled_before).sum(), (~pairing.settled_after).sum()))
     names = _Names(pairing)
-    for renaming in ranked:
-        if votes[renaming] < enough:
-            continue
+    for renaming in _best_first(pairing, names, votes, enough):
         pairs, smaller, _ = names.below(renaming)
         if len(pairs) >= max(enough, _HALF * smaller) and _mostly_alike(pairing, pairs):
             _link(pairing, pairs)
@@ -57,6 +55,19 @@ def by_prefix(pairing: Pairing) -> None:
         if not linked:
             return
         clear = [renaming for renaming in clear if renaming not in linked]
+
+
+def _best_first(pairing: Pairing, names: _Names, votes: Counter[Renaming], enough: float) -> list[Renaming]:
+    """Renamings with enough votes, most votes first; of rivals (two towers alike) the one whose nodes and name fit."""
+    found = [renaming for renaming, count in votes.most_common(_MOST_RENAMES) if count >= enough]
+    if len(found) < 2:
+        return found
+
+    def fit(renaming: Renaming) -> tuple[int, int, float]:
+        equal = _alike(pairing, names.below(renaming)[0], exact_contents)
+        return votes[renaming], equal, SequenceMatcher(None, *renaming).ratio()
+
+    return sorted(found, key=fit, reverse=True)
 
 
 def _link_if_it_fits(pairing: Pairing, names: _Names, renaming: Renaming) -> bool:
@@ -69,10 +80,16 @@ def _link_if_it_fits(pairing: Pairing, names: _Names, renaming: Renaming) -> boo
 
 
 def _mostly_alike(pairing: Pairing, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether at least half of some pairs have equal dtypes and shapes: ``Const_1`` to ``Const_9`` are everywhere."""
+    """Whether at least half of the pairs have equal dtypes and shapes: ``Const_1`` to ``Const_9`` are everywhere."""
+    looked_at = len(pairs[:: len(pairs) // _MOST_LOOKED_AT + 1])
+    return 2 * _alike(pairing, pairs, loose_contents) >= looked_at
+
+
+def _alike(pairing: Pairing, pairs: Sequence[tuple[int, int]], contents: Callable[..., Contents]) -> int:
+    """How many of some pairs have equal contents."""
     some = pairs[:: len(pairs) // _MOST_LOOKED_AT + 1]
-    numbers = loose_contents(pairing.before, [old for old, _ in some], pairing.after, [new for _, new in some])
-    return 2 * sum(map(int.__eq__, *numbers)) >= len(some)
+    numbers = contents(pairing.before, [old for old, _ in some], pairing.after, [new for _, new in some])
+    return sum(map(int.__eq__, *numbers))
 
 
 def _link(pairing: Pairing, pairs: Sequence[tuple[int, int]]) -> None:

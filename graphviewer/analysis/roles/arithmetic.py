@@ -46,7 +46,7 @@ def averaging(facts: Facts, written: Mask) -> Mask:
 
 
 def descending(facts: Facts, written: Mask, backward: Mask, forward: Mask) -> Mask:
-    """bool [n]: the update rule of an optimizer, as far as it is made of single ops: from where a gradient meets what the optimizer keeps.
+    """bool [n]: the update rule of an optimizer made of single ops, from where a gradient meets what it keeps.
 
     Args:
         written: bool [n], the writes of hand-written optimizers.

@@ -119,7 +119,7 @@ class Backward:
         return (reached for reached in below if reached is not None)
 
     def _stored(self, gradients: frozenset[int]) -> frozenset[int]:
-        """The values that optimizer ops get, and those that were summed up in what they read (accumulated gradients)."""
+        """The values that optimizer ops get, and those that were summed up in what they read: accumulated gradients."""
         facts = self.facts
         marked = self.below_gradient_ops.copy()
         for reached in self._below_scalars():
@@ -149,11 +149,12 @@ class Backward:
         """
         wanted = np.array(sorted(gradients), np.int64)
         for rank in sorted({rank for rank, _ in self._ones}, reverse=True):
-            fitting = {}
+            fitting: dict[int, Mask] = {}
             for node in (node for candidate, node in self._ones if candidate == rank):
                 reached = self._reached(node)
-                hits = 0 if reached is None else np.count_nonzero(reached[wanted])
-                if hits and (rank == SCALAR or 2 * hits >= len(wanted)):
+                if reached is not None and np.count_nonzero(reached[wanted]) >= (
+                    1 if rank == SCALAR else len(wanted) / 2
+                ):
                     fitting[node] = reached
             fitting = self._without_forward(fitting)
             if fitting and rank == SCALAR:
@@ -169,7 +170,9 @@ class Backward:
             return fitting
         touched = {seed: self._touched(seed, reached) for seed, reached in fitting.items()}
         losses = {
-            seed for seed, reached in fitting.items() if any(reached[touched[other]].any() for other in fitting if other != seed)
+            seed
+            for seed, reached in fitting.items()
+            if any(reached[touched[other]].any() for other in fitting if other != seed)
         }
         return {seed: reached for seed, reached in fitting.items() if seed not in losses} or fitting
 

@@ -182,7 +182,14 @@ class Forward:
         if not self.losses:
             return found
         above_weights = facts.above(self.weighted)
-        fitting = facts.family(LOSS_ARITHMETIC) & self.above_loss & ~above_weights & ~facts.is_read & ~self._claimed & ~facts.normalized
+        fitting = (
+            facts.family(LOSS_ARITHMETIC)
+            & self.above_loss
+            & ~above_weights
+            & ~facts.is_read
+            & ~self._claimed
+            & ~facts.normalized
+        )
         while True:
             inside = found | self.backward | self._silent
             new = fitting & ~found & (facts.readers() > 0) & (facts.readers() == facts.readers(inside))

@@ -31,8 +31,8 @@ def ones(document: Document) -> tuple[tuple[int, int], ...]:
 def _rank_of_fill(shape: Any) -> int:
     if shape.op != "Const":
         return 1
-    dimensions = shape.attr["value"].tensor.tensor_shape.dim if "value" in shape.attr else ()
-    return SCALAR if len(dimensions) == 1 and dimensions[0].size == 0 else 2
+    sizes = [one.size for one in shape.attr["value"].tensor.tensor_shape.dim] if "value" in shape.attr else []
+    return SCALAR if sizes == [0] else 2
 
 
 def _is_one(node: Any) -> bool:

@@ -60,14 +60,17 @@ def _only_steering(given: Assignment) -> Mask:
     """bool [n]: variables that nothing but the optimizer computes with."""
     facts = given.facts
     src, dst = facts.data
-    reads = facts.is_read[src] & ~(facts.is_read | facts.assigns | given.has("save_restore") | given.has("initializer"))[dst]
+    reads = (
+        facts.is_read[src]
+        & ~(facts.is_read | facts.assigns | given.has("save_restore") | given.has("initializer"))[dst]
+    )
     variables = facts.behind[src[reads]]
     steering = given.has("optimizer")[dst[reads]]
     return facts.mask(variables[steering].tolist()) & ~facts.mask(variables[~steering].tolist())
 
 
 def _copied(given: Assignment, forward: Forward) -> Mask:
-    """bool [n]: variables that are moved towards others, and that layers read (the target network of deep Q-learning)."""
+    """bool [n]: variables that are moved towards others, and that layers read: target networks of deep Q-learning."""
     facts = given.facts
     src, dst = facts.data
     reading = facts.is_read[src] & forward.layers[dst] & (given.open | given.has("training_forward"))[dst]

@@ -127,12 +127,16 @@ def _groups(given: Assignment) -> None:
     grouping = facts.family({"ControlTrigger", "NoOp"}) | (facts.effect_only & ~facts.ends)
     fitting = grouping & given.open & (facts.readers() == 0)
     edges = graph.control & fitting[graph.dst] & ~given.open[graph.src]
-    pairs, counts = np.unique(graph.dst[edges] * np.int64(len(ROLES)) + given.codes[graph.src[edges]], return_counts=True)
+    pairs, counts = np.unique(
+        graph.dst[edges] * np.int64(len(ROLES)) + given.codes[graph.src[edges]], return_counts=True
+    )
     votes: dict[int, dict[int, int]] = {}
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
         votes.setdefault(pair // len(ROLES), {})[pair % len(ROLES)] = count
     for node, found in votes.items():
-        role = next((role for role in GROUPED_BY if CODE[role] in found), ROLES[max(found, key=lambda code: found[code])])
+        role = next(
+            (role for role in GROUPED_BY if CODE[role] in found), ROLES[max(found, key=lambda code: found[code])]
+        )
         role = "training_forward" if role == "inference" else role
         given.give(facts.mask([node]), role, f"Groups {_words(role)} nodes.")
 

@@ -85,10 +85,15 @@ INTO, OUT_OF = 0, 1
 
 
 def stub_places(rect: Floats, side: int, scale: float) -> tuple[Floats, Floats, Floats]:
-    """Where stubs stand on boxes: x, y of the foot, y of the tip; all float64 [boxes], in pixels."""
+    """Where stubs stand on boxes: x, y of the foot, y of the tip; all float64 [boxes], in pixels.
+
+    Those of the two sides are in different corners, so that they do not meet between two boxes.
+    """
     x, y, w, h = rect.T
-    foot_y = y + h * side
-    return x + w - np.minimum(16 * scale, w / 4), foot_y, foot_y + (1 if side == OUT_OF else -1) * 9 * scale
+    inset = np.minimum(16 * scale, w / 4)
+    if side == INTO:
+        return x + inset, y, y - 9 * scale
+    return x + w - inset, y + h, y + h + 9 * scale
 
 
 def paint_stubs(ink: Easel, shown: Shown) -> None:

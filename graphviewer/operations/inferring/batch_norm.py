@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from graphviewer.analysis.ops import BATCH_NORM_OPS, VARIABLE_OPS, op_mask
@@ -147,7 +148,7 @@ class BatchNorms:
                 )
         return None
 
-    @property
+    @cached_property
     def _variables(self) -> list[int]:
         graph = self._scene.graph
         return [number for number, op in enumerate(graph.ops) if op in VARIABLE_OPS]

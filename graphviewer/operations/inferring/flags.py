@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,12 +140,11 @@ class Flags:
             what = "the probability to keep" if role == "keep" else "a rate of dropout"
             self._fix(number, np.array(1.0 if role == "keep" else 0.0), f"it is {what}: {reason}")
 
-    @property
+    @cached_property
     def _roles(self) -> Mapping[int, str]:
-        if not hasattr(self, "_found"):
-            dropouts = Dropouts(self._scene).found
-            self._found = {number: role for dropout in dropouts for number, role in dropout.roles.items()}
-        return self._found
+        """What placeholders mean to the dropouts that read them."""
+        dropouts = Dropouts(self._scene).found
+        return {number: role for dropout in dropouts for number, role in dropout.roles.items()}
 
     def _fix(self, number: int, value: NDArray[Any], reason: str) -> None:
         node = self._scene.node(number)

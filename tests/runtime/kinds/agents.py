@@ -1,6 +1,7 @@
 """Reinforcement learning: networks that are copied into others, and losses of fed rewards."""
 
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1
@@ -93,7 +94,9 @@ def action_gradients(part: Part) -> object:
     with part("loss"):
         reward = v1.placeholder(tf.float32, [None, 1])
         critic_loss = v1.reduce_mean(v1.squared_difference(v1.stop_gradient(reward + 0.9 * q_later), q))
-    part.minimize(v1.train.AdamOptimizer(2e-3, name="Adam_critic"), critic_loss, variables=v1.trainable_variables("critic/"))
+    part.minimize(
+        v1.train.AdamOptimizer(2e-3, name="Adam_critic"), critic_loss, variables=v1.trainable_variables("critic/")
+    )
     trained = v1.trainable_variables("actor/")
     with part("gradient"):
         slope = v1.gradients(q, action)[0]

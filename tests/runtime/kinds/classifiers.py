@@ -2,6 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1
@@ -96,7 +97,7 @@ def weight_decay(part: Part) -> object:
 
 @kind(tuned=False)
 def clipping(part: Part) -> object:
-    """A text CNN: gradients clipped by their global norm and recorded; predictions, accuracy, dropout by placeholder."""
+    """A text CNN: gradients clipped by their global norm and recorded, predictions, dropout by placeholder."""
     with part("inference"):
         words = v1.placeholder(tf.int32, [None, 12])
         keep = v1.placeholder(tf.float32, [])
@@ -248,7 +249,7 @@ def quantization_aware(part: Part) -> object:
 
 @kind(tuned=True)
 def much_recorded(part: Part) -> object:
-    """Statistics of weights, activations and gradients, filters as images, a confusion matrix: most nodes only record."""
+    """Statistics of weights, activations and gradients, images of filters and of a confusion matrix are recorded."""
     with part("inference"):
         x = v1.placeholder(tf.float32, [None, 8, 8, 1])
         hidden = v1.nn.relu(part.conv(x, 4, "conv", size=5))

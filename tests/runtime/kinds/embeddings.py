@@ -2,9 +2,15 @@
 
 import numpy as np
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1
+
+
+@tf.RegisterGradient("ReversedForDomains")
+def _reversed(_: tf.Operation, gradient: tf.Tensor) -> tf.Tensor:
+    return -0.3 * gradient
 
 
 @kind(tuned=True)
@@ -55,7 +61,7 @@ def siamese(part: Part) -> object:
 
 @kind(tuned=False, seen=True)
 def wide_and_deep(part: Part) -> object:
-    """An estimator that trains: parsed records, sparse weights with FTRL, a deep part with Adagrad, streaming metrics."""
+    """An estimator that trains: records, sparse weights with FTRL, a deep part with Adagrad, streaming metrics."""
     spec = {
         "city": v1.VarLenFeature(tf.string),
         "age": v1.FixedLenFeature([1], tf.float32),
@@ -169,10 +175,6 @@ def factorization(part: Part) -> object:
 @kind(tuned=False)
 def domain_adversarial(part: Part) -> object:
     """Features for classes, not for domains: a second head trains against them through a reversed gradient."""
-
-    @tf.RegisterGradient("ReversedForDomains")
-    def reverse(op: tf.Operation, gradient: tf.Tensor) -> tf.Tensor:
-        return -0.3 * gradient
 
     with part("inference"):
         x = v1.placeholder(tf.float32, [None, 8])

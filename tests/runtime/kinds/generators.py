@@ -2,6 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1
@@ -194,7 +195,9 @@ def image_translation(part: Part) -> object:
         near = v1.reduce_mean(v1.abs(after - made))
         maker_loss = fooled + near * 100.0
     step = part.step()
-    judged = part.minimize(v1.train.AdamOptimizer(2e-4, 0.5, name="A"), judge_loss, variables=v1.trainable_variables("judge"))
+    judged = part.minimize(
+        v1.train.AdamOptimizer(2e-4, 0.5, name="A"), judge_loss, variables=v1.trainable_variables("judge")
+    )
     with v1.control_dependencies([judged]):
         made_better = part.minimize(
             v1.train.AdamOptimizer(2e-4, 0.5, name="B"), maker_loss, variables=v1.trainable_variables("maker")

@@ -1,6 +1,7 @@
 """Ways to apply gradients that are not one ``minimize``."""
 
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1

@@ -1,6 +1,7 @@
 """Graphs whose data comes from queues and files, and graphs made to be served."""
 
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1
@@ -59,7 +60,7 @@ def queues(part: Part) -> object:
 
 @kind(tuned=True)
 def estimator_export(part: Part) -> object:
-    """What an estimator exports: parsed examples, all predictions of a head, a vocabulary, a sharded saver; no training."""
+    """What an estimator exports: parsed examples, all predictions of a head, a vocabulary, a sharded saver."""
     with part("inference"):
         examples = v1.placeholder(tf.string, [None])
         spec = {"x": v1.FixedLenFeature([6], tf.float32), "word": v1.VarLenFeature(tf.string)}
@@ -89,7 +90,7 @@ def estimator_export(part: Part) -> object:
 
 @kind(tuned=True)
 def csv_queues(part: Part) -> object:
-    """Text files through a queue for training and one for evaluation; two towers share their weights; rates recorded."""
+    """Text files through a queue for training and one for evaluation; two towers share their weights."""
 
     def rows(name: str) -> tuple[tf.Tensor, tf.Tensor]:
         files = v1.train.string_input_producer([f"{name}.csv"], num_epochs=2, name=f"{name}_files")

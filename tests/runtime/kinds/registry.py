@@ -177,9 +177,7 @@ class Built:
 
 def build(one: Kind) -> Built:
     """Build a kind, with TF1's conditionals and loops."""
-    (v1.enable_resource_variables if one.resource else v1.disable_resource_variables)()
-    v1.disable_control_flow_v2()
-    with tf.Graph().as_default() as graph:
+    with _switches(resource=one.resource), tf.Graph().as_default() as graph:
         v1.set_random_seed(1)
         part = Part(graph)
         outputs = one.build(part)
@@ -187,6 +185,17 @@ def build(one: Kind) -> Built:
     assert len(part.roles) == len(graph.get_operations()), f"{one.name} makes nodes outside all parts"
     names = tuple(output.op.name for output in outputs)
     return Built(graph, names, _truth(graph, part.roles, names[0]))
+
+
+@contextmanager
+def _switches(*, resource: bool) -> Iterator[None]:
+    """TensorFlow's switches are global: set them, and back."""
+    before = v1.resource_variables_enabled(), v1.control_flow_v2_enabled()
+    v1.disable_control_flow_v2()
+    (v1.enable_resource_variables if resource else v1.disable_resource_variables)()
+    yield
+    (v1.enable_resource_variables if before[0] else v1.disable_resource_variables)()
+    (v1.enable_control_flow_v2 if before[1] else v1.disable_control_flow_v2)()
 
 
 def _truth(graph: tf.Graph, noted: dict[str, str], output: str) -> dict[str, frozenset[str]]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from builders import as_document
 from graphs import shuffled
-from kinds.registry import Kind, build
 
 from graphviewer.analysis.endpoints import suggest_outputs
 from graphviewer.analysis.roles import classify
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
+from kinds.registry import Kind, build
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Score:
         recall: of the nodes that are inference, how many are called so.
         roles: share of nodes with a right role.
         rank: place of the first right output among the suggestions, from 1; 0 where it is not among ten.
+        truth: the roles that are right for each node.
         wrong: (name, roles that are right, role found), for tuning.
     """
 
@@ -35,6 +36,7 @@ class Score:
     recall: float
     roles: float
     rank: int
+    truth: tuple[frozenset[str], ...]
     wrong: tuple[tuple[str, str, str], ...]
 
     def __str__(self) -> str:
@@ -65,6 +67,7 @@ def score(kind: Kind, seed: int = 1) -> Score:
         len(called & right) / len(right),
         1 - len(wrong) / len(found),
         min(ranks, default=0),
+        tuple(built.truth.values()),
         tuple((name, "|".join(sorted(built.truth[name])), role) for name, role in wrong.items()),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1

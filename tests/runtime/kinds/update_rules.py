@@ -1,6 +1,7 @@
 """Optimizers made of single ops, and steps that are skipped."""
 
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1
@@ -84,7 +85,7 @@ def nesterov(part: Part) -> object:
 
 @kind(tuned=True)
 def skipped_steps(part: Part) -> object:
-    """Steps whose loss is not finite are skipped: the optimizer runs in a branch; gradient noise; a fed learning rate."""
+    """Steps whose loss is not finite are skipped: the optimizer runs in a branch. Noisy gradients, a fed rate."""
     with part("inference"):
         x = v1.placeholder(tf.float32, [None, 8])
         value = part.dense(v1.nn.relu(part.dense(x, 16, "hidden")), 1, "value")
@@ -125,7 +126,7 @@ def synchronous_replicas(part: Part) -> object:
 
 @kind(tuned=False)
 def inverse_root_schedule(part: Part) -> object:
-    """A language model with tied weights: the learning rate grows, then falls with the root of the step; masked loss."""
+    """A language model with tied weights; the learning rate grows, then falls with the root of the step."""
     with part("inference"):
         ids = v1.placeholder(tf.int32, [None, 6])
         table = part.variable("embedding", [30, 8])

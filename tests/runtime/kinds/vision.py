@@ -2,6 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
+
 from kinds.registry import Part, kind
 
 v1 = tf.compat.v1

@@ -19,7 +19,9 @@ CONDITIONS = frozenset(
 """What lies between values and the check of them; a loss that nothing reads but its check is not among them."""
 
 
-RECORDED = LOSS_ARITHMETIC | ops.CONTROL_FLOW_OPS | {"Identity", "IsFinite", "IsInf", "IsNan", "LessEqual", "LogicalNot"}
+RECORDED = (
+    LOSS_ARITHMETIC | ops.CONTROL_FLOW_OPS | {"Identity", "IsFinite", "IsInf", "IsNan", "LessEqual", "LogicalNot"}
+)
 """What is done to gradients before a summary records them."""
 
 
