@@ -44,6 +44,10 @@ class OperationError(GraphViewerError):
     """An operation cannot give a right result, and says for which nodes."""
 
 
+class TrainingModeError(OperationError):
+    """The outputs hang on nodes that compute as in training; inference mode would mend them."""
+
+
 class CheckpointError(ReadError):
     """A checkpoint is damaged, incomplete, or does not fit the graph."""
 

@@ -146,6 +146,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("close", "Close Tab", "File", lambda w: w.close_tab(), "Ctrl+W", enabled=_has_graph),
     ActionSpec("quit", "Quit", "File", lambda w: w.close(), "Ctrl+Q"),
     ActionSpec("copy-name", "Copy Name", "Edit", lambda w: w.copy_name(), "Ctrl+C", enabled=_has_selection),
+    ActionSpec("copy-shell", "Copy as Shell Commands", "Edit", lambda w: w.copy_history("shell"), enabled=_has_result),
+    ActionSpec("copy-python", "Copy as Python", "Edit", lambda w: w.copy_history("python"), enabled=_has_result),
     ActionSpec("search", "Search", "Edit", lambda w: w.focus_search(), "Ctrl+F|/", "search", enabled=_has_graph),
     ActionSpec("next-hit", "Next Hit", "Edit", lambda w: w.furniture.search.step(1), "F3", enabled=_has_hits),
     ActionSpec(

@@ -39,6 +39,7 @@ from graphviewer.gui.panels.proof import ProofPanel
 from graphviewer.gui.panels.search import SearchPanel
 from graphviewer.gui.panels.variables import VariablesPanel
 from graphviewer.gui.session import Selection
+from graphviewer.gui.texts import label
 from graphviewer.gui.theme import Theme, icon
 from graphviewer.gui.versions import Comparison
 
@@ -134,6 +135,15 @@ class Furniture:
             menus[spec.menu].addAction(action)
             self._actions[spec.id] = action
         self._panels_menu = menus["View"].addMenu("Panels")
+        more = menus["Operations"].addMenu("More")
+        more.aboutToShow.connect(lambda: self._fill_operations(more))
+
+    def _fill_operations(self, menu: QMenu) -> None:
+        """Every operation of the registry, looked for when the menu is first opened."""
+        if menu.isEmpty():
+            for name, card in self.operations.cards.items():
+                action = menu.addAction(label(card.heading.text()), lambda name=name: self._window.run_operation(name))
+                action.setToolTip(card.heading.toolTip())
 
     def refresh_actions(self) -> None:
         """Enable what can be done now."""

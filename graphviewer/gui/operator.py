@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.errors import GraphViewerError
+from graphviewer.errors import GraphViewerError, TrainingModeError
 from graphviewer.gui.jobs import Callbacks, Jobs
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Version
@@ -39,6 +39,7 @@ class Operator(QObject):
 
     run_changed = Signal(object)  # Run
     finished = Signal(object, object)  # Version before, Version after
+    offered = Signal(str, object)  # text of a button beside the last error, and what it does
 
     def __init__(self, session: Session, jobs: Jobs, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -86,6 +87,11 @@ class Operator(QObject):
     def _failed(self, run: Run, failure: Failed | GraphViewerError) -> None:
         self._update(run, message=failure.message, is_active=False)
         self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
+        if isinstance(failure, Failed) and failure.kind == TrainingModeError.__name__:
+            outputs = {"outputs": [str(one) for one in run.version.family.outputs]}
+            self.offered.emit(
+                "Apply inference mode", lambda: self.run("inference-mode", "Inference mode", run.version, outputs)
+            )
 
     def _done(self, run: Run, result: Mapping[str, Any]) -> None:
         self._update(run, fraction=1.0, message="reading the result", result=result)
@@ -101,7 +107,7 @@ class Operator(QObject):
         from graphviewer.formats import open_document
         from graphviewer.gui.loading import lay_out
 
-        document = open_document(run.target)
+        document = open_document(run.target, checkpoint=run.result.get("checkpoint"))
         provenance = Provenance.from_json(json.loads(provenance_path(run.target).read_text("utf-8")))
         label = _PAST.get(provenance.operation, run.label)
         parent = run.version
@@ -123,7 +129,13 @@ _PAST = {
     "freeze": "Frozen",
     "extract": "Extracted",
     "cut-inputs": "Inputs cut",
-    "remove-training-nodes": "Training nodes removed",
+    "remove-training-nodes": "Pass-through nodes removed",
+    "inference-mode": "Inference mode",
+    "fold-constants": "Folded",
+    "inline-functions": "Inlined",
+    "clear-devices": "Devices cleared",
+    "prune-library": "Library pruned",
+    "rename": "Renamed",
 }
 
 

@@ -16,6 +16,7 @@ from graphviewer.model.problem import Problem
 from graphviewer.model.provenance import Provenance
 
 if TYPE_CHECKING:
+    from graphviewer.export.code import Step
     from graphviewer.analysis.diff import Diff
     from graphviewer.analysis.endpoints import Suggestion
     from graphviewer.analysis.merge import Merged
@@ -98,6 +99,18 @@ class Version:
     def title(self) -> str:
         """What tabs and the window title say."""
         return f"{self.family.title} › {self.label}" if self.parent else self.family.title
+
+    def history(self) -> tuple[Path, list[Step]]:
+        """The original's file, and the operations that led from it to this version."""
+        from graphviewer.export.code import Step
+
+        steps: list[Step] = []
+        version = self
+        while version.parent is not None and version.provenance is not None:
+            name = f"{version.label.lower().replace(' ', '-')}{'.meta' if steps else '.pb'}"
+            steps.insert(0, Step(version.provenance.operation, version.provenance.parameters, name))
+            version = version.parent
+        return version.file, steps
 
     def overlay(self, kind: str) -> Overlay | None:
         """The overlay of a kind, where this version has one."""

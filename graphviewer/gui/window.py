@@ -93,6 +93,7 @@ class Window(QMainWindow):
         self.opener.withdrawn.connect(self.furniture.banner.hide)
         self.operator.run_changed.connect(self._show_run)
         self.operator.finished.connect(self.analyst.compare)
+        self.operator.offered.connect(self.furniture.banner.offer)
         stage.compare_requested.connect(self.analyst.compare)
         stage.welcome.open_clicked.connect(self.ask_open)
         stage.welcome.sample_clicked.connect(self.open_sample)
@@ -227,6 +228,16 @@ class Window(QMainWindow):
         """Put the selected name on the clipboard."""
         if self.session.selection is not None:
             QGuiApplication.clipboard().setText(self.session.selection.path)
+
+    def copy_history(self, language: str) -> None:
+        """Put what made the current version on the clipboard, as ``shell`` commands or ``python``."""
+        from graphviewer.export.code import python_snippet, shell_commands
+
+        version = self.session.version
+        if version is not None:
+            write = {"shell": shell_commands, "python": python_snippet}[language]
+            QGuiApplication.clipboard().setText(write(*version.history()))
+            self.say("What made this version is on the clipboard.")
 
     def focus_search(self) -> None:
         """Go to the search panel."""

@@ -30,18 +30,24 @@ def hosts(scopes: Scopes) -> Ints:
     A constant, or the read of a variable, all of whose data goes to one op in its scope; at most ``MOST_CHIPS`` at one.
     """
     graph, edges = scopes.graph, scopes.sibling_edges
+    flows = ~graph.control
+    fed = np.bincount(graph.dst[flows], minlength=len(graph))
+    source = np.zeros(len(graph), np.int64)
+    source[graph.dst[flows]] = graph.src[flows]
+    is_auxiliary = np.array([op == "Const" for op in graph.ops], np.bool_)
+    for read, variables in _READS.items():
+        reads = np.array([op == read for op in graph.ops], np.bool_) & (fed == 1)
+        if reads.any():
+            is_auxiliary |= reads & np.array([op in variables for op in graph.ops], np.bool_)[source]
     auxiliary = np.zeros(len(scopes), np.bool_)
-    auxiliary[scopes.leaf] = [op == "Const" for op in graph.ops]
-    for node in [number for number, op in enumerate(graph.ops) if op in _READS]:
-        inputs = graph.inputs(node)
-        auxiliary[scopes.leaf[node]] = len(inputs) == 1 and graph.ops[inputs[0]] in _READS[graph.ops[node]]
+    auxiliary[scopes.leaf] = is_auxiliary
     data = ~edges.control
     a, b, count = edges.a[data], edges.b[data], edges.count[data]
     found = np.full(len(scopes), -1, np.int64)
     found[a] = b
     siblings = np.bincount(a, minlength=len(scopes))
     inside = np.bincount(a, count, len(scopes))[scopes.leaf]
-    everywhere = np.bincount(graph.src[~graph.control], minlength=len(graph))
+    everywhere = np.bincount(graph.src[flows], minlength=len(graph))
     auxiliary[scopes.leaf] &= inside == everywhere
     found[~auxiliary | (siblings != 1) | scopes.is_scope[found]] = -1
     found[(found >= 0) & (found[found] >= 0)] = -1  # beside a chip there is no room

@@ -26,7 +26,7 @@ from graphviewer.analysis.ops import (
     effect_only,
     op_mask,
 )
-from graphviewer.errors import OperationError
+from graphviewer.errors import OperationError, TrainingModeError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
@@ -182,7 +182,7 @@ def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]
     mode = find_training_mode(selection)
     refusal = mode.refusal()
     if refusal and not allow_training_mode:
-        raise OperationError(
+        raise TrainingModeError(
             refusal,
             "Choose outputs of the evaluation tower, which shares the variables, "
             "or allow training mode (in the shell: --allow-training-mode).",

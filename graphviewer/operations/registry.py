@@ -141,7 +141,9 @@ class Operation:
         result = self.function(document, **self._arguments(given, options), progress=progress)
         inherited = _require_importable(document, result.document)
         plain = {name: value for name, value in options.items() if isinstance(value, (bool, int, float, str))}
-        texts = {name: [str(endpoint) for endpoint in given[name]] for name in ("outputs", "inputs")}
+        texts: dict[str, Any] = {name: [str(endpoint) for endpoint in given[name]] for name in ("outputs", "inputs")}
+        if isinstance(checkpoint, str | Path) and self.parameter("checkpoint") is not None:
+            texts["checkpoint"] = str(checkpoint)
         provenance = replace(result.provenance, operation=self.id, parameters={**texts, **plain})
         warnings = tuple(filter(None, (warning, *result.warnings, inherited)))
         return replace(result, provenance=provenance, warnings=warnings)

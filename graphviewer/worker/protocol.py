@@ -77,12 +77,14 @@ class Failed:
         message: one sentence for the user.
         hint: what to do about it.
         detail: traceback, or the end of what the worker wrote to standard error; may be empty.
+        kind: name of the error's class, for those that something can be offered about.
     """
 
     job: int
     message: str
     hint: str = ""
     detail: str = ""
+    kind: str = ""
 
 
 Message = Job | Hello | Progress | Log | Done | Failed

@@ -102,7 +102,7 @@ class _Channel:
             result = run_job(job.name, job.params, _Reporter(self, job.job))
             self.send(protocol.Done(job.job, result))
         except GraphViewerError as error:
-            self.send(protocol.Failed(job.job, error.message, error.hint))
+            self.send(protocol.Failed(job.job, error.message, error.hint, kind=type(error).__name__))
         except MemoryError:
             hint = "Close other programs, or work on a smaller part of the graph."
             self.send(protocol.Failed(job.job, "There was not enough memory for this.", hint, traceback.format_exc()))

@@ -76,3 +76,28 @@ def test_that_closing_the_window_in_the_middle_of_a_job_leaves_no_process_and_no
     opened.close()
     assert not Path(f"/proc/{worker}/cmdline").exists() or not Path(f"/proc/{worker}/cmdline").read_bytes()
     assert not folder.exists()
+
+
+def test_that_inference_mode_is_offered_where_a_freeze_is_refused_and_lets_it_pass(
+    opened: Window, qtbot: QtBot
+) -> None:
+    opened.session.type_endpoints("outputs", "net/probabilities")
+    opened.session.type_endpoints("inputs", "images")
+    run = start_freeze(opened, qtbot)
+    qtbot.waitUntil(lambda: not run.is_active, timeout=WAIT)
+    assert opened.furniture.banner.button.text() == "Apply inference mode"
+    opened.furniture.banner.button.click()
+    qtbot.waitUntil(lambda: isinstance(opened.session.current, Comparison), timeout=WAIT)
+    repaired = opened.session.current.after
+    opened.session.show_tab(repaired)
+    opened.run_operation("freeze")
+    qtbot.waitUntil(
+        lambda: isinstance(opened.session.current, Comparison) and opened.session.current.before is repaired,
+        timeout=WAIT,
+    )
+    frozen = opened.session.current.after
+    assert "net/probabilities" in frozen.document.graph.index
+    assert not {"VariableV2", "RandomUniform"} & set(frozen.document.graph.ops)
+    source, steps = frozen.history()
+    assert [step.operation for step in steps] == ["inference-mode", "freeze"]
+    assert source == opened.session.versions()[0].file

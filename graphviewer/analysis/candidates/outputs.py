@@ -147,17 +147,8 @@ class Outputs:
         weights, _ = self._weights
         if facts.sources.any() and weights.any():
             never |= ~(facts.from_values | facts.below(weights))
-        return ~(
-            never
-            | pivot
-            | silent
-            | unread_exits
-            | partly
-            | writes
-            | regularisers
-            | self.uses.training
-            | self.uses.judging
-        )
+        never |= pivot | silent | unread_exits | partly | writes | regularisers
+        return np.asarray(~(never | self.uses.training | self.uses.judging))
 
     def _in_used_loops(self) -> Mask:
         """bool [n]: Exits of loops that other Exits hand on results of."""

@@ -79,7 +79,7 @@ def _link(pairing: Pairing, functions: FunctionPairs) -> dict[tuple[str, str], s
         for old, new in pairs:
             if old in left and new in right:
                 del left[old], right[new]
-                how[old, new] = found
+                how[old, new] = NAME if old == new else found
 
     take(((name, name) for name in functions.before if name in right and functions.same(name, name)), NAME)
     take(_equal(functions, list(left), list(right)), STRUCTURE)

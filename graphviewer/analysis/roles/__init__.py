@@ -74,6 +74,7 @@ class Roles:
         given.overrule(inference, "inference", f"Needed by {', '.join(map(str, outputs))}.")
         given.give(forward.backward, "gradient", "Only serves the backward pass.")
         self._losses(given)
+        self._ends(given)
         for _ in range(2):
             by_consumers(given, forward)
             by_control(given)
@@ -101,10 +102,14 @@ class Roles:
         given.give(labelled & ~inside & own, "metric", "Depends on the labels, but the loss does not need it.")
         given.give(forward.loss_only & own, "loss", "Comes after the last weight, and only the loss uses it.")
         given.give(self._metric_values(given), "metric", "Reads what a metric summed up.")
-        named = facts.family({"Identity"}) & forward.layers[ops.first_inputs(facts.graph)]
-        own = forward.sinks & facts.family(NO_LAYERS) & (facts.readers() > 0) & ~named
-        for role in ("summary", "check"):
-            only = own & (facts.readers() == facts.readers(given.has(role)))
+
+    def _ends(self, given: Assignment) -> None:
+        """Ends of the forward pass; what is only made to be recorded or checked is none."""
+        forward, facts = self.forward, self.facts
+        names = facts.family({"Identity"})
+        own = forward.sinks & facts.family(NO_LAYERS) & (facts.readers() > 0)
+        for role, fitting in (("summary", ~(names & forward.layers[ops.first_inputs(facts.graph)])), ("check", ~names)):
+            only = own & fitting & (facts.readers() == facts.readers(given.has(role)))
             given.give(only, role, f"Only {role} nodes use it.")
         ends = forward.sinks & facts.below(facts.variables)
         given.give(ends, "training_forward", "An end of the forward pass that the outputs do not need.")

@@ -1,0 +1,84 @@
+"""Why nodes went away, and changes summed up."""
+
+from __future__ import annotations
+
+import pytest
+from diff_graphs import document, node
+
+from graphviewer.analysis.diff import by_scope, compare, in_words
+from graphviewer.analysis.diff.purposes import explained, role_sentences, roles_of_before, surviving_outputs
+from graphviewer.analysis.merge import merge
+from graphviewer.model.names import Endpoint
+from graphviewer.model.provenance import Provenance, Removal
+
+NODES = (
+    node("x", "Placeholder"),
+    node("net/w", "VariableV2"),
+    node("net/w/zeros", "Const"),
+    node("net/w/Assign", "Assign", "net/w", "net/w/zeros"),
+    node("net/y", "MatMul", "x", "net/w"),
+    node("prob", "Softmax", "net/y"),
+    node("train/rate", "Const"),
+    node("train/Apply", "ApplyGradientDescent", "net/w", "train/rate", "net/y"),
+    node("save/SaveV2", "SaveV2", "net/w"),
+)
+FROZEN = (NODES[0], node("net/w", "Const"), NODES[4], NODES[5])
+
+
+@pytest.fixture(scope="module")
+def diff():
+    return compare(document(*NODES), document(*FROZEN))
+
+
+@pytest.fixture(scope="module")
+def roles(diff):
+    return roles_of_before(diff)
+
+
+def test_that_what_survived_tells_what_the_graph_was_for(diff):
+    assert surviving_outputs(diff) == [Endpoint("prob", 0)]
+
+
+def test_that_every_removed_node_has_a_role_and_a_reason(diff, roles):
+    removed = [one for one in explained(diff, roles).changes if one.status == "removed"]
+    assert {one.name: one.details["role"] for one in removed} == {
+        "net/w/zeros": "initializer",
+        "net/w/Assign": "initializer",
+        "train/rate": "optimizer",
+        "train/Apply": "optimizer",
+        "save/SaveV2": "save_restore",
+    }
+    assert all(one.reason.startswith(one.details["role"].replace("_", " ") + ": ") for one in removed)
+
+
+def test_that_the_reason_of_an_operation_stays():
+    provenance = Provenance({}, {"train/Apply": Removal("removed", "not needed by prob")})
+    diff = compare(document(*NODES), document(*FROZEN), provenance)
+    told = next(one for one in explained(diff, roles_of_before(diff)).changes if one.name == "train/Apply")
+    assert (told.reason, told.details["role"]) == ("not needed by prob", "optimizer")
+
+
+def test_that_roles_are_not_worked_out_where_nothing_went_away():
+    graph = document(*NODES)
+    diff = compare(graph, document(*NODES, node("more", "NoOp")))
+    assert roles_of_before(diff) is None
+    assert explained(diff, None) is diff
+
+
+def test_that_roles_that_lost_nodes_are_told_in_words(diff, roles):
+    assert role_sentences(diff, roles) == [
+        "all 2 initializer nodes removed",
+        "all 2 optimizer nodes removed",
+        "the save restore node removed",
+    ]
+
+
+def test_that_scopes_are_summed_up_in_words(diff):
+    merged = merge(diff.before, diff.after, diff)
+    table = by_scope(merged.document.scopes, merged.overlay)
+    assert {path: in_words(counts) for path, counts in table.items()} == {
+        "net": "2 removed, 1 converted",
+        "train": "2 removed",
+        "save": "1 removed",
+    }
+    assert in_words(by_scope(merged.document.scopes, merged.overlay, depth=2)["net/w"]) == "2 removed, 1 converted"

@@ -1,0 +1,137 @@
+"""The comparison as a page, and a graph as text for git."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+from diff_graphs import document, dtype, node
+from test_diff_functions import NODES, SERVE, call, function, with_signatures
+
+from graphviewer.analysis.diff import STATUSES, compare
+from graphviewer.analysis.diff.purposes import roles_of_before
+from graphviewer.export.listing import listing
+from graphviewer.export.report import report
+from graphviewer.model.document import Document
+from graphviewer.model.tensors import const_node
+from graphviewer.protos import DataType
+
+HOSTILE = "</script><img src=x onerror=alert(1)>/\"'&amp;"
+PNG = b"\x89PNG of the comparison"
+
+
+class Page(HTMLParser):
+    """Elements and the text of those with an id."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.data, self._inside = [], [], {}, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.append(dict(attrs))
+        self._inside = dict(attrs).get("id", "")
+
+    def handle_data(self, data):
+        self.data[self._inside] = self.data.get(self._inside, "") + data
+
+
+def page(before, after, themes=None):
+    diff = compare(before, after)
+
+    def draw(theme):
+        if themes is not None:
+            themes.append(theme)
+        return PNG
+
+    return report(diff, roles_of_before(diff), draw)
+
+
+def hostile():
+    return document(node(HOSTILE, "Relu"), node("x", "NoOp"), node("gone", "NoOp")), document(node(HOSTILE, "Relu6"))
+
+
+def test_that_names_from_files_stay_text():
+    text = page(*hostile())
+    found = Page(text)
+    assert "img" in found.tags
+    assert [one for one in found.attributes if "onerror" in one] == []
+    assert all(one.get("src", "data:").startswith("data:") for one in found.attributes)
+    rows = json.loads(found.data["changes"])["rows"]
+    assert HOSTILE in {row[1] for row in rows}
+    before = Document("graphdef", hostile()[0].graph_def, title="<b>title</b>")
+    assert "<b>title" not in page(before, hostile()[1])
+
+
+def test_that_the_page_needs_nothing_else():
+    text = page(*hostile())
+    assert not re.search(r"""(src|href|srcset)=["'](?!data:)""", text)
+    assert "http" not in text.replace("http-equiv", "")
+    assert "default-src 'none'" in text
+
+
+def test_that_every_change_is_a_row_with_its_reason():
+    diff = compare(*hostile())
+    data = json.loads(Page(page(*hostile())).data["changes"])
+    told = {(data["statuses"][row[0]], row[1], row[2], data["reasons"][row[4]]) for row in data["rows"]}
+    assert told == {(one.status, one.before, one.after, one.reason) for one in diff.changes}
+    assert data["ops"][data["rows"][-1][3]] == "Relu → Relu6"
+
+
+def test_that_both_themes_are_drawn_and_have_a_colour_for_every_status():
+    themes = []
+    text = page(*hostile(), themes)
+    assert themes == ["light", "dark"]
+    assert "prefers-color-scheme: dark" in text
+    for status in STATUSES:
+        assert text.count(f"--{status}-mark: #") == 2
+
+
+def test_that_equal_graphs_make_a_short_page():
+    text = page(document(node("x", "NoOp")), document(node("x", "NoOp")))
+    assert "The same: 1 nodes" in text
+    assert "<input" not in text
+
+
+def test_that_functions_and_signatures_are_told():
+    before = with_signatures(*NODES, call("f"), serve=SERVE)
+    after = with_signatures(*NODES, call("f"))
+    for side, op in ((before, "Relu"), (after, "Tanh")):
+        side.graph_def.library.function.append(function("f", op))
+    text = page(before, after)
+    assert "<h2>Functions</h2>" in text and "inside: 1 changed" in text
+    assert "<h2>Signatures</h2>" in text
+
+
+def lines(*nodes, functions=()):
+    return list(listing(document(*nodes, functions=functions)))
+
+
+def test_that_equal_graphs_have_equal_listings():
+    a, b = node("a", "MatMul", "x", "^c", "^b", T=dtype(1)), node("b", "NoOp", device="/cpu:0")
+    other = node("a", "MatMul", "x", "^b", "^c", T=dtype(1))
+    other.attr["transpose_a"].b = False
+    other.attr["_output_shapes"].list.shape.add()
+    assert lines(a, b) == lines(b, other)
+    assert lines(a, b) == ["a = MatMul(x, ^b, ^c)", "    T: float32", "b = NoOp()", "    device: /cpu:0"]
+
+
+def test_that_one_changed_value_is_one_changed_line():
+    old, new = (np.arange(1000, dtype=np.float32) for _ in range(2))
+    new[500] += 1e-3
+    before, after = (lines(const_node("w", DataType.FLOAT, values=values)) for values in (old, new))
+    different = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
+    assert len(different) == 1
+    assert all("value: float32 [1000]" in line and "sha256:" in line for line in different[0])
+    assert "sha256" not in lines(const_node("c", DataType.INT32, values=np.int32(3)))[-1]
+
+
+def test_that_signatures_and_functions_are_listed():
+    graph = with_signatures(*NODES, serve=SERVE)
+    graph.graph_def.library.function.append(function("f"))
+    text = "\n".join(listing(graph))
+    assert "signature serve predict\n    input x: x:0 float32 []" in text
+    assert "function f(x: float32) -> (y: float32)\n  first = Relu(x)\n  return y = first:activations:0" in text
