@@ -16,11 +16,11 @@ from graphviewer.model.problem import Problem
 from graphviewer.model.provenance import Provenance
 
 if TYPE_CHECKING:
-    from graphviewer.export.code import Step
     from graphviewer.analysis.diff import Diff
     from graphviewer.analysis.endpoints import Suggestion
     from graphviewer.analysis.merge import Merged
     from graphviewer.analysis.stats import Statistics
+    from graphviewer.export.code import Step
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.part import Part
 

@@ -220,7 +220,8 @@ class _Process(QProcess):
         for variable in ("TMPDIR", "TEMP", "TMP"):
             environment.insert(variable, str(self._scratch))
         self.setProcessEnvironment(environment)
-        self.start(sys.executable, ["-X", "faulthandler", "-m", "graphviewer.worker"])
+        # -P: a file json.py in the folder where the window was started must not be taken for Python's own.
+        self.start(sys.executable, ["-P", "-X", "faulthandler", "-m", "graphviewer.worker"])
 
     def kill_all(self) -> None:
         """Kill the worker, stopped or not, and what its jobs started."""

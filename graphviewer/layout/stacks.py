@@ -92,12 +92,12 @@ def stacked(scopes: Scopes) -> Scopes:
 def find_stacks(scopes: Scopes) -> Iterator[Stack]:
     """Sibling scopes with one name but for the number at its end, equal inside, in a chain or apart from each other."""
     groups: dict[tuple[int, str, int], list[tuple[int, int]]] = {}
-    kind, parents = _signatures(scopes), scopes.parent.tolist()
-    for item in np.flatnonzero(scopes.is_scope & (scopes.size >= SMALLEST)).tolist():
+    items = np.flatnonzero(scopes.is_scope & (scopes.size >= SMALLEST))
+    columns = (items, scopes.parent[items], _signatures(scopes)[items])
+    for item, parent, kind in zip(*(column.tolist() for column in columns), strict=True):
         found = _NUMBERED.fullmatch(scopes.labels[item]) if item != ROOT else None
         if found:
-            key = (parents[item], found[1], int(kind[item]))
-            groups.setdefault(key, []).append((int(found[2]), item))
+            groups.setdefault((parent, found[1], kind), []).append((int(found[2]), item))
     for (parent, stem, _), numbered in groups.items():
         if len(numbered) >= LEAST:
             numbered.sort()
@@ -138,11 +138,10 @@ def _is_run(scopes: Scopes, parent: int, members: list[int]) -> bool:
 
 def _signatures(scopes: Scopes) -> Hashes:
     """uint64 [items]: equal for scopes with equal ops, scopes and edges inside."""
-    ops = scopes.graph.ops
-    codes = {op: code for code, op in enumerate(dict.fromkeys(ops))}
-    table = np.random.default_rng(0).integers(1, 2**63, len(codes) + 1, np.uint64)
+    ops, codes = scopes.graph.op_codes
+    table = np.random.default_rng(0).integers(1, 2**63, len(ops) + 1, np.uint64)
     value = np.zeros(len(scopes), np.uint64)
-    value[scopes.leaf] = table[np.fromiter(map(codes.__getitem__, ops), np.intp, len(ops))]
+    value[scopes.leaf] = table[codes]
     edges, depth = scopes.sibling_edges, scopes.depth
     order = np.argsort(depth[edges.a], kind="stable")
     bounds = np.searchsorted(depth[edges.a][order], np.arange(len(scopes.levels) + 1))

@@ -34,11 +34,9 @@ def hosts(scopes: Scopes) -> Ints:
     fed = np.bincount(graph.dst[flows], minlength=len(graph))
     source = np.zeros(len(graph), np.int64)
     source[graph.dst[flows]] = graph.src[flows]
-    is_auxiliary = np.array([op == "Const" for op in graph.ops], np.bool_)
+    is_auxiliary = graph.of_ops({"Const"})
     for read, variables in _READS.items():
-        reads = np.array([op == read for op in graph.ops], np.bool_) & (fed == 1)
-        if reads.any():
-            is_auxiliary |= reads & np.array([op in variables for op in graph.ops], np.bool_)[source]
+        is_auxiliary |= graph.of_ops({read}) & (fed == 1) & graph.of_ops(variables)[source]
     auxiliary = np.zeros(len(scopes), np.bool_)
     auxiliary[scopes.leaf] = is_auxiliary
     data = ~edges.control

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
@@ -70,6 +70,23 @@ class Graph:
         for number, name in enumerate(self.names):
             index.setdefault(name, number)
         return index
+
+    @cached_property
+    def op_codes(self) -> tuple[list[str], Ints]:
+        """The distinct ops, and int32 [n]: the place of each node's op among them."""
+        code: dict[str, int] = {}
+        codes = np.empty(len(self), np.int32)
+        for begin in range(0, len(self), _BLOCK):
+            block = self.ops[begin : begin + _BLOCK]
+            for op in block:
+                code.setdefault(op, len(code))
+            codes[begin : begin + len(block)] = [code[op] for op in block]
+        return list(code), codes
+
+    def of_ops(self, wanted: Collection[str]) -> Mask:
+        """bool [n]: the node's op is one of ``wanted``."""
+        names, codes = self.op_codes
+        return np.array([op in wanted for op in names], np.bool_)[codes] if names else np.zeros(0, np.bool_)
 
     @cached_property
     def control(self) -> Mask:

@@ -20,14 +20,19 @@ def meaning(document):
 def _node(node, names, digests):
     wires = [parse_input(text) for text in node.input]
     data, control = [wire for wire in wires if wire[1] >= 0], {name for name, port in wires if port < 0}
+    attrs = _attrs(node, digests)
+    attrs.pop("_class", None)
+    places = {place for place in node.attr["_class"].list.s if place.partition(b"@")[2].decode() in names}
+    return node.name, node.op, node.device, data, sorted(control), sorted(attrs.items()), sorted(places)
+
+
+def _attrs(node, digests):
     attrs = {key: _value(value, digests) for key, value in node.attr.items()}
     for definition in getattr(protos.op_def(node.op), "attr", ()):
         if definition.HasField("default_value"):
             attrs.setdefault(definition.name, _value(definition.default_value, digests))
     attrs.pop("_output_shapes", None)
-    attrs.pop("_class", None)
-    places = {place for place in node.attr["_class"].list.s if place.partition(b"@")[2].decode() in names}
-    return node.name, node.op, node.device, data, sorted(control), sorted(attrs.items()), sorted(places)
+    return attrs
 
 
 def _value(value, digests):
@@ -73,7 +78,7 @@ def _digest(function, known):
     ends = {one.name: f"#{at}" for at, one in enumerate(function.signature.input_arg)}
     nodes = []
     for node in function.node_def:
-        attrs = sorted((k, repr(_value(v, known))) for k, v in node.attr.items() if not k.startswith("_output"))
+        attrs = sorted((key, repr(value)) for key, value in _attrs(node, known).items())
         nodes.append((node.name, node.op, node.device, [ends.get(text, text) for text in node.input], attrs))
     results = [(one.type, ends.get(text := function.ret[one.name], text)) for one in function.signature.output_arg]
     types = [(one.type, one.type_attr) for one in function.signature.input_arg]

@@ -67,8 +67,8 @@ def test_that_roles_are_not_worked_out_where_nothing_went_away():
 
 def test_that_roles_that_lost_nodes_are_told_in_words(diff, roles):
     assert role_sentences(diff, roles) == [
-        "all 2 initializer nodes removed",
         "all 2 optimizer nodes removed",
+        "all 2 initializer nodes removed",
         "the save restore node removed",
     ]
 

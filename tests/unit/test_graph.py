@@ -103,3 +103,19 @@ def test_that_ancestors_are_the_closure_of_the_inputs(nodes: dict[str, list[str]
                 wanted.add(name)
                 todo += [parse_input(text)[0] for text in nodes[name]]
         assert named(graph, graph.ancestors([graph.index[seed]])) == wanted
+
+
+def test_that_ops_are_numbered_in_order_of_first_appearance_across_blocks() -> None:
+    ops = ["Relu", "Const", "Relu"] * 1_500
+    graph = Graph.from_nodes([protos.NodeDef(name=str(number), op=op) for number, op in enumerate(ops)])
+    distinct, codes = graph.op_codes
+    assert distinct == ["Relu", "Const"]
+    assert [distinct[code] for code in codes.tolist()] == ops
+    assert np.array_equal(graph.of_ops({"Const", "Add"}), np.array(ops) == "Const")
+    assert graph_of({}).of_ops({"Const"}).tolist() == []
+
+
+def test_that_an_input_may_name_a_node_that_comes_later_or_looks_like_another_spelling() -> None:
+    graph = graph_of({"a": ["z:1", "^z", "lost", "z"], "z": [], "z:1": []})
+    assert list(zip(graph.src.tolist(), graph.port.tolist(), strict=True)) == [(2, 0), (1, CONTROL_PORT), (1, 0)]
+    assert [(one.node, one.text) for one in graph.dangling] == [(0, "lost")]

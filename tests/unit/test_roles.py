@@ -244,6 +244,8 @@ OPS = (
         "Assert",
     ),
     *("RestoreV2", "FusedBatchNormV3", "RandomUniform", "ScalarSummary", "MadeUp", "Shape", "Mul", "LoopCond", ""),
+    *("ScatterSub", "ConcatV2", "UnsortedSegmentSum", "Unique", "Rsqrt", "Sum", "Square", "Maximum", "InTopKV2"),
+    *("AccumulatorApplyGradient", "IsVariableInitialized", "CTCGreedyDecoder", "ApplyGradientDescent", "MatMul"),
 )
 
 

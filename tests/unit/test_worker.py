@@ -146,7 +146,7 @@ def run(name, params, progress):
     names = ["user", "memory", "bug", "unsendable", "good"]
     answers, _ = converse(jobs, *(Job(number, name) for number, name in enumerate(names, 1)))
     ends = {answer.job: answer for answer in answers if isinstance(answer, Done | Failed)}
-    assert ends[1] == Failed(1, "No such file.", "Look elsewhere.")
+    assert ends[1] == Failed(1, "No such file.", "Look elsewhere.", kind="ReadError")
     assert "memory" in ends[2].message
     assert "KeyError" in ends[3].message
     assert "Traceback" in ends[3].detail

@@ -19,12 +19,13 @@ _GONE = ("removed", "spliced")
 def surviving_outputs(diff: Diff) -> list[Endpoint]:
     """The ends of the second graph by their names in the first: what a smaller graph was made for."""
     graph = diff.after.graph
-    is_read = np.zeros(len(graph), np.bool_)
+    is_read, reads = (np.zeros(len(graph), np.bool_) for _ in range(2))
     is_read[graph.src[~graph.control]] = True
-    reads = np.zeros(len(graph), np.bool_)
     reads[graph.dst[~graph.control]] = True
-    ends = np.flatnonzero(~is_read & reads & (diff.origin >= 0))[:_MOST_OUTPUTS]
-    return [Endpoint(diff.before.graph.names[node], 0) for node in diff.origin[ends].tolist()]
+    ends = np.flatnonzero(~is_read & reads & (diff.origin >= 0))
+    if not len(ends):  # nodes without any edge
+        ends = np.flatnonzero(~is_read & (diff.origin >= 0))
+    return [Endpoint(diff.before.graph.names[node], 0) for node in diff.origin[ends[:_MOST_OUTPUTS]].tolist()]
 
 
 def roles_of_before(diff: Diff) -> Overlay | None:
@@ -60,11 +61,15 @@ def _explained(change: Change, roles: Overlay) -> Change:
         op = change.details["op"][0]
         begin = why[:1] if why.startswith(op) else why[:1].lower()
         reason = f"{role.replace('_', ' ')}: {begin}{why[1:].rstrip('.')}"
-    return replace(change, reason=reason, details={**change.details, "role": role})
+    details = {**change.details, "role": role}
+    return Change(change.status, change.before, None, reason, change.match, details, change.before_node)
 
 
 def role_sentences(diff: Diff, roles: Overlay) -> list[str]:
-    """``all 2,512 gradient nodes removed``, ``2 of 20 loss nodes removed``: for each role that lost any, most first."""
+    """``all 2,512 gradient nodes removed``, ``2 of 20 loss nodes removed``: for each role that lost any, most first.
+
+    Nothing when all of them were unused: that says no more than that they are gone.
+    """
     sentences = []
     for code, role in enumerate(roles.categories):
         statuses = diff.status_before[roles.codes == code]
@@ -72,6 +77,8 @@ def role_sentences(diff: Diff, roles: Overlay) -> list[str]:
             count = int(np.count_nonzero(statuses == STATUSES.index(status)))
             if count:
                 sentences.append((count, len(statuses), role.replace("_", " "), status))
+    if {role for _, _, role, _ in sentences} == {"unused"}:
+        return []
     sentences.sort(key=lambda entry: -entry[0])
     return [_sentence(*entry) for entry in sentences]
 

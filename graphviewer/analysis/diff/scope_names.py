@@ -23,6 +23,7 @@ _COVERAGE = 0.8  # a smaller one must cover this part of both scopes ...
 _ENOUGH = 4  # ... with at least so many nodes, and fit its surroundings
 _MOST_SWEEPS = 8
 _MOST_LOOKED_AT = 500
+_LONGEST = 2_000  # characters; a name of a million slashes would have a million tails
 
 
 class Renaming(NamedTuple):
@@ -147,8 +148,10 @@ def _votes(pairing: Pairing) -> Counter[Renaming]:
 
 
 def _ends(name: str) -> Iterator[str]:
-    """A name and its tails, longest first: ``a/b/c``, ``b/c``, ``c``."""
+    """A name and its tails, longest first: ``a/b/c``, ``b/c``, ``c``; only of names as people and programs make them."""
     yield name
+    if len(name) > _LONGEST:
+        return
     at = name.find("/")
     while at >= 0:
         yield name[at + 1 :]

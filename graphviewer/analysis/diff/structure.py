@@ -74,6 +74,7 @@ def by_structure(pairing: Pairing) -> None:
             _spread(pairing, sides)
         if look.partly and not pairing.is_done:
             _spread(pairing, sides, look.partly, whole=False)
+            _spread(pairing, sides)
         for _ in range(_MOST_TIES if look.ties else 0):
             if pairing.is_done or not _link_ties(pairing, sides):
                 break

@@ -43,6 +43,10 @@ CONTACT_DEPTH = 12
 """How far below its seed a backward pass may first touch the forward pass."""
 
 
+MOST_ONES = 200
+"""Candidates for seeds that are looked at, likeliest first."""
+
+
 class Backward:
     """Cached answers about the backward passes.
 
@@ -83,7 +87,7 @@ class Backward:
 
     @cached_property
     def _ones(self) -> tuple[tuple[int, int], ...]:
-        return ones(self.facts.document)
+        return tuple(sorted(ones(self.facts.document), reverse=True)[:MOST_ONES])
 
     def _reached(self, node: int) -> Mask | None:
         """What a candidate for a seed reaches; None when that holds a part of the forward pass."""

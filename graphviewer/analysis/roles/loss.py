@@ -138,6 +138,8 @@ class Forward:
         end = facts.ends | self.backward | formal | (self._claimed & ~facts.sources) | facts.family(ops.DECODING_OPS)
         for source in np.flatnonzero(facts.sources).tolist():
             for heads in self._heads(source).values():
+                if not self.above_loss[heads].any():
+                    continue
                 below = facts.below(facts.mask(heads), end)
                 if (below & self.above_loss).any() and not (below & self.weighted).any():
                     found |= below

@@ -33,12 +33,13 @@ def box_widths(scopes: Scopes, lettering: Lettering) -> Floats:
     name, detail = np.zeros(len(scopes)), np.zeros(len(scopes))
     name[leaves] = _ems([scopes.labels[item] for item in leaves.tolist()], regular)
     name[closed] = _ems([scopes.labels[item] for item in closed.tolist()], bold)
-    ops = scopes.graph.ops
-    detail[scopes.leaf] = _ems(ops, regular)
+    ops, codes = scopes.graph.op_codes
+    if ops:
+        detail[scopes.leaf] = _ems(ops, regular)[codes]
     digits = np.floor(np.log10(np.maximum(scopes.size, 1))) + 1
     detail = np.where(scopes.is_scope, (digits + digits // 4 * 0.6 + 6) * 0.62, detail)
     margin = np.where(scopes.is_scope, SCOPE_MARGIN, LEAF_MARGIN)
-    margin[scopes.leaf] += SLANT_MARGIN * (kinds_of(ops) == Kind.PLACEHOLDER)
+    margin[scopes.leaf] += SLANT_MARGIN * (kinds_of(ops)[codes] == Kind.PLACEHOLDER)
     return np.clip(np.maximum(NAME * name, DETAIL * detail) + margin, LEAST_WIDTH, MOST_WIDTH)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from builders import as_document
@@ -70,8 +69,3 @@ def score(kind: Kind, seed: int = 1) -> Score:
         tuple(built.truth.values()),
         tuple((name, "|".join(sorted(built.truth[name])), role) for name, role in wrong.items()),
     )
-
-
-def confusion(scores: list[Score]) -> Counter[tuple[str, str]]:
-    """How often each wrong role was found for each right one."""
-    return Counter((right, found) for one in scores for _, right, found in one.wrong)
