@@ -23,7 +23,7 @@ _COVERAGE = 0.8  # a smaller one must cover this part of both scopes ...
 _ENOUGH = 4  # ... with at least so many nodes, and fit its surroundings
 _MOST_SWEEPS = 8
 _MOST_LOOKED_AT = 500
-_LONGEST = 2_000  # characters; a name of a million slashes would have a million tails
+_LONGEST, _MOST_ENDS = 2_000, 40  # characters and tails: a name of a million slashes would have a million tails
 
 
 class Renaming(NamedTuple):
@@ -148,12 +148,12 @@ def _votes(pairing: Pairing) -> Counter[Renaming]:
 
 
 def _ends(name: str) -> Iterator[str]:
-    """A name and its tails, longest first: ``a/b/c``, ``b/c``, ``c``; only of names as people and programs make them."""
+    """A name and its tails, longest first: ``a/b/c``, ``b/c``, ``c``; no more than a name that is meant has."""
     yield name
-    if len(name) > _LONGEST:
-        return
-    at = name.find("/")
-    while at >= 0:
+    at = name.find("/") if len(name) <= _LONGEST else -1
+    for _ in range(_MOST_ENDS):
+        if at < 0:
+            return
         yield name[at + 1 :]
         at = name.find("/", at + 1)
 
