@@ -2,6 +2,7 @@
 # make test   set everything up and run all tests, those of the window offscreen and on a virtual X screen
 # make fuzz   harm thousands of files, other ones each time, and open them
 # make check  the linters: ruff, mypy, import-linter
+# make corpus-report   freeze and prove every real graph of the corpus that has values
 # make format / make bench / make sample / make clean
 
 VENV := .venv
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 GUI_TESTS := $(wildcard tests/gui)
 
-.PHONY: run test fuzz check format bench sample clean system system-test
+.PHONY: run test fuzz check format bench corpus-report sample clean system system-test
 
 run: system $(VENV)/.installed
 	@scripts/run.sh
@@ -33,6 +34,9 @@ format: $(VENV)/.installed-dev
 
 bench: system-test $(VENV)/.installed-dev
 	$(BIN)/python tests/benchmarks
+
+corpus-report: $(VENV)/.installed
+	$(BIN)/python scripts/corpus_report.py
 
 sample: $(VENV)/.installed
 	$(BIN)/python scripts/make_sample.py

@@ -31,7 +31,9 @@ for _variable in ("QT_SCALE_FACTOR", "QT_FONT_DPI", "QT_STYLE_OVERRIDE", "QT_QPA
 os.environ["LC_ALL"] = "C.UTF-8"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-settings.register_profile("graphviewer", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "graphviewer", deadline=None, max_examples=50, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("fuzz", settings.get_profile("graphviewer"), max_examples=2_000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "graphviewer")
 

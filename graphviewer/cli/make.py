@@ -85,7 +85,7 @@ def operation_command(name: str) -> click.Command:
         command = decorate(command)
     for parameter in reversed(operation.parameters):
         command = _option(parameter)(command)
-    return click.command(name, help=operation.doc, short_help=operation.label)(path_argument(command))
+    return click.command(name, help=operation.doc, short_help=operation.doc.split("\n")[0])(path_argument(command))
 
 
 def _option(parameter: Parameter) -> Callable[[Callable[..., int]], Callable[..., int]]:

@@ -110,7 +110,7 @@ def protoc(action: str, message: str, data: Iterable[bytes], progress: Progress 
         descriptors.write_bytes(zlib.decompress(resource("tensorflow/protos.fds").read_bytes()))
         with open(given, "wb") as file:
             file.writelines(data)
-        command = [sys.executable, "-m", "grpc_tools.protoc", f"--descriptor_set_in={descriptors}"]
+        command = [sys.executable, "-P", "-m", "grpc_tools.protoc", f"--descriptor_set_in={descriptors}"]
         command += [f"--{action}={kind.full_name}", kind.file.name]
         with open(given, "rb") as stdin, open(made, "wb") as stdout, open(Path(folder) / "errors", "w+b") as errors:
             with subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=errors) as process:

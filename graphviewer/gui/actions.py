@@ -138,11 +138,11 @@ BOOKMARKS: tuple[ActionSpec, ...] = tuple(
 )
 
 ACTIONS: tuple[ActionSpec, ...] = (
-    ActionSpec("open", "Open…", "File", lambda w: w.ask_open(), "Ctrl+O", "open", True),
-    ActionSpec("open-folder", "Open Folder…", "File", lambda w: w.ask_open_folder(), "Ctrl+Shift+O"),
+    ActionSpec("open", "Open…", "File", lambda w: w.files.ask_open(), "Ctrl+O", "open", True),
+    ActionSpec("open-folder", "Open Folder…", "File", lambda w: w.files.ask_open_folder(), "Ctrl+Shift+O"),
     ActionSpec("sample", "Open Sample", "File", lambda w: w.open_sample()),
-    ActionSpec("save", "Save As…", "File", lambda w: w.ask_save(), "Ctrl+S|Ctrl+Shift+S", "save", True, _has_graph),
-    ActionSpec("picture", "Save Picture…", "File", lambda w: w.ask_picture(), enabled=_has_graph),
+    ActionSpec("save", "Save As…", "File", lambda w: w.files.ask_save(), "Ctrl+S", "save", True, _has_graph),
+    ActionSpec("picture", "Save Picture…", "File", lambda w: w.files.ask_picture(), enabled=_has_graph),
     ActionSpec("close", "Close Tab", "File", lambda w: w.close_tab(), "Ctrl+W", enabled=_has_graph),
     ActionSpec("quit", "Quit", "File", lambda w: w.close(), "Ctrl+Q"),
     ActionSpec("copy-name", "Copy Name", "Edit", lambda w: w.copy_name(), "Ctrl+C", enabled=_has_selection),
@@ -196,12 +196,24 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ),
     ActionSpec("verify", "Verify Result", "Operations", lambda w: w.verify(), "Ctrl+Shift+V", "", False, _has_result),
     ActionSpec("run", "Run Node", "Operations", lambda w: w.run_node(), "Ctrl+Shift+R", enabled=_has_graph),
-    ActionSpec("compare", "Compare With…", "Compare", lambda w: w.ask_compare(), "Ctrl+D", enabled=_has_graph),
+    ActionSpec("compare", "Compare With…", "Compare", lambda w: w.files.ask_compare(), "Ctrl+D", enabled=_has_graph),
     ActionSpec("merged", "Merged View", "Compare", lambda w: w.stage.toggle_merged(), "M", enabled=_has_comparison),
+    ActionSpec(
+        "changes-only",
+        "Changes Only",
+        "Compare",
+        lambda w: w.stage.changes_button.toggle(),
+        "Shift+M",
+        enabled=_has_comparison,
+    ),
     ActionSpec("next-change", "Next Change", "Compare", lambda w: w.step_change(1), "N", enabled=_has_comparison),
     ActionSpec(
         "previous-change", "Previous Change", "Compare", lambda w: w.step_change(-1), "Shift+N", enabled=_has_comparison
     ),
+    ActionSpec(
+        "pin", "Same as…", "Compare", lambda w: w.comparing.pin(), "S", enabled=lambda w: w.comparing.can_pin()
+    ),
+    ActionSpec("report", "Save Report…", "Compare", lambda w: w.comparing.ask_report(), enabled=_has_comparison),
     ActionSpec("keys", "Keyboard Shortcuts", "Help", lambda w: w.show_keys(), "?|F1"),
     ActionSpec("about", "About graphviewer", "Help", lambda w: w.show_about()),
 )

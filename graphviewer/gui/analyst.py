@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,10 @@ from graphviewer.model.problem import Problem
 from graphviewer.worker.protocol import Failed
 
 if TYPE_CHECKING:
+    from graphviewer.analysis.diff import Pin
     from graphviewer.analysis.endpoints import Suggestion
+    from graphviewer.analysis.stats import Statistics
+    from graphviewer.model.document import Document
 
 
 class Analyst(QObject):
@@ -55,9 +59,8 @@ class Analyst(QObject):
 
     def _suggest(self, version: Version) -> None:
         def done(found: Mapping[str, Any]) -> None:
-            family = version.family
-            family.suggested_outputs = _suggestions(found["outputs"])
-            family.suggested_inputs = _suggestions(found["inputs"])
+            version.suggested_outputs = _suggestions(found["outputs"])
+            version.suggested_inputs = _suggestions(found["inputs"])
             self._session.suggestions_changed.emit()
 
         chosen = [str(one) for one in self._chosen(version, "outputs")]
@@ -78,9 +81,11 @@ class Analyst(QObject):
         for version in versions:
             if version is not None and version.roles is None and self._chosen(version, "outputs"):
                 self._classify(version)
-        for version in versions[:1]:
-            if version is not None and version.problems is None:
-                self._check(version)
+        version = self._session.version
+        if version is not None and version.problems is None:
+            self._check(version)
+        if version is not None and not version.suggested_outputs and version.roles is None:
+            self._suggest(version)
 
     def _classify(self, version: Version) -> None:
         outputs, inputs = ([str(one) for one in self._chosen(version, kind)] for kind in ("outputs", "inputs"))
@@ -109,27 +114,36 @@ class Analyst(QObject):
 
     # -- comparing ----------------------------------------------------------------------------------------------
 
-    def compare(self, before: Version, after: Version) -> None:
-        """Diff two versions or documents and open the comparison."""
-        for tab in self._session.tabs:
-            if isinstance(tab, Comparison) and (tab.before, tab.after) == (before, after):
-                self._session.show_tab(tab)
-                return
+    def compare(self, before: Version, after: Version, pins: Sequence[Pin] | None = None) -> None:
+        """Diff two versions or documents and open the comparison, or show it where it is open already.
+
+        ``pins`` replace those of a comparison that is open: it is made again, in the same tab.
+        """
+        tabs = (tab for tab in self._session.tabs if isinstance(tab, Comparison))
+        known = next((tab for tab in tabs if (tab.before, tab.after) == (before, after)), None)
+        if known is not None and pins is None:
+            self._session.show_tab(known)
+            return
+        pins = tuple(pins or ())
         provenance = after.provenance if after.parent is before else None
 
         def work() -> Comparison:
             from graphviewer.analysis.diff import compare
+            from graphviewer.analysis.diff.purposes import explained
             from graphviewer.analysis.merge import merge
-            from graphviewer.analysis.stats import statistics
             from graphviewer.gui.loading import lay_out
 
-            diff = compare(before.document, after.document, provenance)
+            diff = explained(compare(before.document, after.document, provenance, pins=pins), before.roles)
             merged = merge(before.document, after.document, diff)
-            totals = (statistics(before.document), statistics(after.document))
-            return Comparison(before, after, diff, merged, lay_out(merged.document), totals)
+            totals = (_totals(before.document), _totals(after.document))
+            return Comparison(before, after, diff, merged, lay_out(merged.document), totals, pins=pins)
 
         def then(comparison: Comparison) -> None:
-            self._session.add_tab(comparison)
+            if known in self._session.tabs:
+                comparison.is_merged_shown, comparison.opened_before = known.is_merged_shown, known.opened_before
+                self._session.replace_tab(known, comparison)
+            else:
+                self._session.add_tab(comparison)
             self.compared.emit(comparison)
 
         key = f"compare-{id(before)}-{id(after)}"
@@ -140,6 +154,14 @@ def _suggestions(found: list[Mapping[str, Any]]) -> list[Suggestion]:
     from graphviewer.analysis.endpoints import Suggestion
 
     return [Suggestion(one["name"], one["score"], one["reason"]) for one in found]
+
+
+def _totals(document: Document) -> Statistics:
+    """The numbers of one side; bytes are those of the encoded graph, since a result may not be saved yet."""
+    from graphviewer.analysis.stats import statistics
+    from graphviewer.formats.encode import graph_size
+
+    return replace(statistics(document), bytes=graph_size(document))
 
 
 def _read_overlay(path: Path) -> Overlay:

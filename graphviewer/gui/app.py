@@ -142,6 +142,8 @@ def run(
     from graphviewer.gui.window import Window
 
     window = Window()
+    if quit_after:
+        window.files.ask_discard = lambda titles: True
     window.show()
     app.processEvents()
     if clock is not None:

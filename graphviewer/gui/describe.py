@@ -106,8 +106,8 @@ def describe_contents(document: Document) -> str:
     return f"{len(document.graph):,} nodes, {len(document.graph.src):,} edges"
 
 
-def describe_node(document: Document, number: int, roles: Overlay | None) -> str:
-    """Everything about one node."""
+def describe_node(document: Document, number: int, roles: Overlay | None, change: str = "") -> str:
+    """Everything about one node; ``change`` is the section of what a comparison says of it."""
     graph, node = document.graph, document.node(number)
     name = graph.names[number]
     parts = [
@@ -117,6 +117,7 @@ def describe_node(document: Document, number: int, roles: Overlay | None) -> str
     parts.append(f" <a href='copy:{quote(name, safe='')}'>copy name</a></p>")
     parts += call_lines(document, number)
     parts += _role_lines(number, roles)
+    parts.append(change)
     shapes = output_shapes(node)
     if shapes:
         parts.append(f"<p>Output shape: {escape(', '.join(shapes[:8]))}</p>")

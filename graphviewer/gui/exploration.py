@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QObject, QRectF, Signal
+from PySide6.QtCore import QObject, Signal
 
 from graphviewer.gui.lenses import Lenses
 from graphviewer.gui.session import Selection, Session
@@ -15,6 +15,7 @@ from graphviewer.gui.trace_bar import TraceBar
 from graphviewer.gui.versions import Comparison, Isolated, Version
 
 if TYPE_CHECKING:
+    from graphviewer.gui.canvas.camera import Camera
     from graphviewer.gui.stage import Stage
     from graphviewer.model.document import Document
     from graphviewer.model.overlay import Overlay
@@ -66,7 +67,7 @@ class Exploration(QObject):
         self.request: Request | None = None
         self._answer: Answer | None = None
         self._bookmarks: WeakKeyDictionary[object, dict[int, Selection]] = WeakKeyDictionary()
-        self._views: WeakKeyDictionary[Version, QRectF] = WeakKeyDictionary()
+        self._views: WeakKeyDictionary[Version, Camera] = WeakKeyDictionary()
         self.bar.levels_changed.connect(self.set_levels)
         self.bar.isolate_clicked.connect(self.isolate)
         self.bar.show_all_clicked.connect(self.show_all)
@@ -166,7 +167,7 @@ class Exploration(QObject):
     def _show_part(self, version: Version, isolated: Isolated) -> None:
         family = version.family
         if version.isolated is None:
-            self._views[version] = self._stage.left.canvas.view_rect()
+            self._views[version] = self._stage.left.canvas.camera
             isolated.before = frozenset(family.expanded)
         else:
             isolated.before = version.isolated.before

@@ -145,6 +145,12 @@ class Furniture:
                 action = menu.addAction(label(card.heading.text()), lambda name=name: self._window.run_operation(name))
                 action.setToolTip(card.heading.toolTip())
 
+    def show_picking(self, kind: str) -> None:
+        """Press the button of the pick mode that is on."""
+        for name in ("outputs", "inputs"):
+            self._actions[f"pick-{name}"].setCheckable(True)
+            self._actions[f"pick-{name}"].setChecked(kind == name)
+
     def refresh_actions(self) -> None:
         """Enable what can be done now."""
         for spec in ACTIONS:
@@ -161,6 +167,8 @@ class Furniture:
         for name in ("ancestors", "descendants", "both", "path", "isolate"):
             menu.addAction(self._actions[name])
         menu.addSeparator()
+        if self._actions["pin"].isEnabled():
+            menu.addAction(self._actions["pin"])
         menu.addAction(self._actions["copy-name"])
         menu.exec(where)
 
@@ -289,6 +297,7 @@ class Furniture:
         self.cancel.hide()
         self._window.stage.layout().insertWidget(0, self.banner)
         self._window.stage.pages.widget(1).layout().insertWidget(1, self.choices)
+        self._window.stage.pages.widget(1).layout().insertWidget(1, self._window.comparing.bar)
 
     def show_run(self, run: Run) -> None:
         """Show how far a job is."""

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from graphviewer.errors import GraphViewerError, TrainingModeError
 from graphviewer.gui.jobs import Callbacks, Jobs
 from graphviewer.gui.session import Session
-from graphviewer.gui.versions import Version
+from graphviewer.gui.versions import Family, Version
 from graphviewer.model.provenance import Provenance, provenance_path
 from graphviewer.worker.protocol import Failed
 
@@ -109,9 +109,17 @@ class Operator(QObject):
 
         document = open_document(run.target, checkpoint=run.result.get("checkpoint"))
         provenance = Provenance.from_json(json.loads(provenance_path(run.target).read_text("utf-8")))
-        label = _PAST.get(provenance.operation, run.label)
         parent = run.version
-        return Version(document, lay_out(document), label, parent.family, run.target, parent, provenance)
+        label = self._new_label(_PAST.get(provenance.operation, run.label), parent.family)
+        made = Version(document, lay_out(document), label, parent.family, run.target, parent, provenance)
+        made.is_saved = False
+        return made
+
+    def _new_label(self, label: str, family: Family) -> str:
+        """``Frozen``, then ``Frozen 2``."""
+        taken = {version.label for version in self._session.versions(family)}
+        numbered = (label if number == 1 else f"{label} {number}" for number in itertools.count(1))
+        return next(one for one in numbered if one not in taken)
 
     def _show(self, run: Run, version: Version) -> None:
         version.summary = summary_line(run.version, version, run.result)

@@ -202,12 +202,12 @@ class Pane(QObject):
         return frozenset(item for item in items if item is not None)
 
     def _endpoints(self) -> Endpoints:
-        family = self._session.family
-        if family is None:
+        family, version = self._session.family, self._session.version
+        if family is None or version is None:
             return Endpoints()
         offered = [
-            () if chosen else found[:1]
-            for chosen, found in ((family.outputs, family.suggested_outputs), (family.inputs, family.suggested_inputs))
+            () if family.outputs else version.suggested_outputs[:1],
+            () if family.inputs else version.suggested_inputs[:1],
         ]
         suggested = [self._nodes(one.name for one in found) for found in offered]
         chosen = [self._nodes(one.node for one in ends) for ends in (family.outputs, family.inputs)]

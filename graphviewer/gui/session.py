@@ -106,6 +106,13 @@ class Session(QObject):
         self.tabs_changed.emit()
         self.show_tab(tab)
 
+    def replace_tab(self, old: Tab, new: Tab) -> None:
+        """Put a tab in the place of another, and show it where that one was shown."""
+        self.tabs[self.tabs.index(old)] = new
+        self.tabs_changed.emit()
+        if self.current is old:
+            self.show_tab(new)
+
     def show_tab(self, tab: Tab | None) -> None:
         """Make a tab the current one."""
         if tab is self.current:
@@ -184,6 +191,12 @@ class Session(QObject):
             self.reveal_requested.emit(self.selection)
 
     # -- scopes -------------------------------------------------------------------------------------------------
+
+    def show_expanded(self, paths: Iterable[str]) -> None:
+        """Open exactly these scopes and those around them."""
+        if self.family is not None:
+            self.family.expanded = self._with_parents(paths)
+            self.expanded_changed.emit(None)
 
     def expand(self, paths: Iterable[str], anchor: Selection | None = None) -> None:
         """Open scopes, and those around them."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from graphviewer.gui.canvas.camera import Camera
     from graphviewer.gui.pane import Pane, Subject
     from graphviewer.gui.theme import Theme
     from graphviewer.layout.nested import NestedLayout
@@ -45,22 +46,28 @@ class Stage(QWidget):
     compare_requested = Signal(object, object)  # Version before, Version after
     menu_requested = Signal(object, QPoint)  # Selection, where
     panes_made = Signal()
+    close_requested = Signal(object)  # Tab
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session, self._theme = session, theme
-        self.tabs = QTabBar(expanding=False, drawBase=False, elideMode=Qt.TextElideMode.ElideMiddle)
+        self.tabs = QTabBar(expanding=False, drawBase=False, usesScrollButtons=True)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.tabs.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.breadcrumb = QLabel(objectName="breadcrumb", textFormat=Qt.TextFormat.RichText)
         self.breadcrumb.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.merged_button = QToolButton(text="Merged view", checkable=True)
+        self.merged_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.merged_button.setToolTip("One drawing: removed nodes ghosted, added ones lit")
+        self.changes_button = QToolButton(text="Changes only", checkable=True)
+        self.changes_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.changes_button.setToolTip("Open what holds changes, close and ghost what is the same")
         self.titles = (QLabel(objectName="paneTitle"), QLabel(objectName="paneTitle"))
         self.legend = Legend(session, theme)
         self.welcome = Welcome()
         self.tools = QVBoxLayout()  # for lines of what is under way: a trace, a part that is shown
         self.pages = QStackedWidget()
-        self._rects: dict[int, QRectF] = {}
+        self._cameras: dict[Tab, Camera] = {}
         self._shown: Tab | None = None
         self._syncing = False
         self._lay_out()
@@ -83,6 +90,7 @@ class Stage(QWidget):
         line = QHBoxLayout()
         line.setContentsMargins(6, 2, 6, 2)
         line.addWidget(self.breadcrumb, 1)
+        line.addWidget(self.changes_button)
         line.addWidget(self.merged_button)
         column.addWidget(self.tabs)
         column.addLayout(line)
@@ -149,7 +157,8 @@ class Stage(QWidget):
     def _close_button(self, tab: Tab) -> QToolButton:
         button = QToolButton(text="✕", autoRaise=True, objectName="closeTab")
         button.setToolTip("Close this tab")
-        button.clicked.connect(lambda: self._session.close_tab(tab))
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a Space must never close what is not saved
+        button.clicked.connect(lambda: self.close_requested.emit(tab))
         return button
 
     def _tab_chosen(self, at: int) -> None:
@@ -169,7 +178,7 @@ class Stage(QWidget):
             )
         if not others:
             menu.addAction("Nothing to compare with: open a second file").setEnabled(False)
-        menu.addAction("Close", lambda: self._session.close_tab(tab))
+        menu.addAction("Close", lambda: self.close_requested.emit(tab))
         menu.exec(self.tabs.mapToGlobal(where))
 
     # -- the current tab ----------------------------------------------------------------------------------------
@@ -179,20 +188,21 @@ class Stage(QWidget):
         if previous is None and tab is None:
             return
         if previous is not None:
-            self._rects[id(previous)] = self.left.canvas.view_rect()
+            self._cameras[previous] = self.left.canvas.camera
         self._shown = tab
         self.pages.setCurrentIndex(0 if tab is None else 1)
         if tab in self._session.tabs:
             self.tabs.blockSignals(True)
             self.tabs.setCurrentIndex(self._session.tabs.index(tab))
             self.tabs.blockSignals(False)
-        self.merged_button.setVisible(isinstance(tab, Comparison))
+        for button in (self.merged_button, self.changes_button):
+            button.setVisible(isinstance(tab, Comparison))
         self._fill_panes()
         self._show_breadcrumb()
 
     def _fill_panes(self) -> None:
         tab = self._shown
-        known = self._rects.get(id(tab))
+        known = self._cameras.get(tab) if tab is not None else None
         split = isinstance(tab, Comparison) and not tab.is_merged_shown
         self.splitter.widget(1).setVisible(split)
         for title in self.titles:
@@ -205,12 +215,12 @@ class Stage(QWidget):
         self.left.show_subject(left, fit=known is None)
         self.right.show_subject(right, fit=known is None)
         if known is not None:
-            self.left.canvas.set_view_rect(known)
+            self.left.canvas.look_like(known)
 
     def _merge(self, checked: bool) -> None:
         if isinstance(self._shown, Comparison) and self._shown.is_merged_shown != checked:
             self._shown.is_merged_shown = checked
-            self._rects.pop(id(self._shown), None)
+            self._cameras.pop(self._shown, None)
             self._fill_panes()
 
     @property
@@ -230,12 +240,18 @@ class Stage(QWidget):
         """The panes that show something, left first."""
         return [pane for pane in self.all_panes() if pane.subject is not None]
 
-    def show_anew(self, view: QRectF | None = None) -> None:
+    def show_anew(self, view: Camera | None = None) -> None:
         """Show the current tab as if for the first time: another part of its graph is to be seen, all or ``view``."""
-        self._rects.pop(id(self._shown), None)
-        if view is not None:
-            self._rects[id(self._shown)] = view
+        if self._shown is not None:
+            self._cameras.pop(self._shown, None)
+            if view is not None:
+                self._cameras[self._shown] = view
         self._fill_panes()
+
+    def focus_canvas(self) -> None:
+        """Let keys go to the canvas."""
+        for pane in self.panes()[:1]:
+            pane.canvas.setFocus()
 
     def fit(self) -> None:
         """Bring the whole drawing into view."""
@@ -246,6 +262,7 @@ class Stage(QWidget):
         """Paint with other colours."""
         self._theme = theme
         self.legend.set_theme(theme)
+        self._show_breadcrumb()
         for pane in self.all_panes():
             pane.canvas.set_theme(theme)
 

@@ -16,11 +16,12 @@ from graphviewer.model.problem import Problem
 from graphviewer.model.provenance import Provenance
 
 if TYPE_CHECKING:
-    from graphviewer.analysis.diff import Diff
+    from graphviewer.analysis.diff import Diff, Pin
     from graphviewer.analysis.endpoints import Suggestion
     from graphviewer.analysis.merge import Merged
     from graphviewer.analysis.stats import Statistics
     from graphviewer.export.code import Step
+    from graphviewer.gui.session import Selection
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.part import Part
 
@@ -32,15 +33,12 @@ class Family:
     Attributes:
         expanded: paths of open scopes.
         outputs, inputs: the chosen endpoints.
-        suggested_outputs, suggested_inputs: ranked candidates; empty until they are computed.
     """
 
     title: str
     expanded: set[str] = field(default_factory=set)
     outputs: list[Endpoint] = field(default_factory=list)
     inputs: list[Endpoint] = field(default_factory=list)
-    suggested_outputs: Sequence[Suggestion] = ()
-    suggested_inputs: Sequence[Suggestion] = ()
 
 
 @dataclass(eq=False)
@@ -75,6 +73,8 @@ class Version:
         file: where the worker can read it: the opened file, or a file in the session's folder.
         parent, provenance: what it was made from, and how; None for the original.
         roles: the overlay for the chosen outputs, when there are any.
+        suggested_outputs, suggested_inputs: ranked candidates; empty until they are computed.
+        is_saved: closing the window loses nothing.
         summary: one calm line about how it was made.
         problems: faults of the graph, the first thousands of ``problem_count``; None until it was checked.
         lenses: overlays of the moment, by kind: ``search``, ``trace``.
@@ -88,6 +88,9 @@ class Version:
     file: Path
     parent: Version | None = None
     provenance: Provenance | None = None
+    suggested_outputs: Sequence[Suggestion] = ()
+    suggested_inputs: Sequence[Suggestion] = ()
+    is_saved: bool = True
     roles: Overlay | None = None
     summary: str = ""
     problems: Sequence[Problem] | None = None
@@ -98,7 +101,10 @@ class Version:
     @property
     def title(self) -> str:
         """What tabs and the window title say."""
-        return f"{self.family.title} › {self.label}" if self.parent else self.family.title
+        if self.parent is None:
+            return self.family.title
+        outputs = self.provenance.parameters.get("outputs", ()) if self.provenance is not None else ()
+        return f"{self.label}: {outputs[0]}" if len(outputs) == 1 else self.label
 
     def history(self) -> tuple[Path, list[Step]]:
         """The original's file, and the operations that led from it to this version."""
@@ -127,7 +133,13 @@ class Version:
 
 @dataclass(eq=False)
 class Comparison:
-    """Two versions side by side, and as one merged graph; ``totals`` are the numbers of both."""
+    """Two versions side by side, and as one merged graph.
+
+    Attributes:
+        totals: the numbers of both.
+        pins: pairs of names that a person says are the same node, or that one has no twin.
+        opened_before: the scopes that were open when only changes began to be shown; None where all is shown.
+    """
 
     before: Version
     after: Version
@@ -137,6 +149,14 @@ class Comparison:
     totals: tuple[Statistics, Statistics]
     is_merged_shown: bool = False
     lenses: dict[str, Overlay] = field(default_factory=dict)
+    pins: tuple[Pin, ...] = ()
+    opened_before: frozenset[str] | None = None
+
+    def in_before(self, selection: Selection) -> Selection:
+        """What a node of the merged graph that only the first graph has is called there."""
+        node = -1 if selection.is_scope else self.merged.document.graph.index.get(selection.path, -1)
+        old = int(self.merged.from_before[node]) if node >= 0 else -1
+        return selection if old < 0 else selection._replace(path=self.before.document.graph.names[old])
 
     @property
     def family(self) -> Family:

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox
+from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox
 
 from graphviewer.errors import GraphViewerError
 from graphviewer.gui.actions import ACTIONS
 from graphviewer.gui.analyst import Analyst
 from graphviewer.gui.background import Background
+from graphviewer.gui.comparing import Comparing
 from graphviewer.gui.describe import describe_contents
 from graphviewer.gui.dialogs.palette import Entry, Palette
 from graphviewer.gui.dialogs.permission import ask_permission
 from graphviewer.gui.dialogs.simple import ABOUT, SettingsDialog, keys_table, text_dialog
 from graphviewer.gui.exploration import Exploration
+from graphviewer.gui.files import Files
 from graphviewer.gui.furniture import Furniture
 from graphviewer.gui.garbage import GarbageCollector
 from graphviewer.gui.jobs import Jobs
@@ -30,7 +32,7 @@ from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.settings import Settings
 from graphviewer.gui.stage import Stage
 from graphviewer.gui.theme import Theme, apply_theme, choose_theme
-from graphviewer.gui.versions import Version
+from graphviewer.gui.versions import Comparison, Tab, Version
 from graphviewer.gui.worker_client import WorkerClient
 from graphviewer.model.names import Endpoint
 from graphviewer.resources import resource
@@ -39,11 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from graphviewer.gui.loading import Loaded
-
-_RECENT = 8
-_READABLE = (
-    "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz *.keras *.h5);;All files (*)"
-)
 
 
 class Window(QMainWindow):
@@ -73,11 +70,13 @@ class Window(QMainWindow):
         self.setCentralWidget(self.stage)
         self.lenses = Lenses(self.session, self)
         self.exploration = Exploration(self.session, self.stage, self.lenses, self)
+        self.files = Files(self)
+        self.comparing = Comparing(self)
         self.furniture = Furniture(self)
         self._picking = ""
         self._connect()
         self._apply_settings()
-        self.stage.welcome.set_recent(self._recent())
+        self.stage.welcome.set_recent(self.files.recent())
         self.furniture.refresh_actions()
 
     def _connect(self) -> None:
@@ -93,9 +92,11 @@ class Window(QMainWindow):
         self.opener.withdrawn.connect(self.furniture.banner.hide)
         self.operator.run_changed.connect(self._show_run)
         self.operator.finished.connect(self.analyst.compare)
+        self.operator.finished.connect(lambda _before, _after: self.furniture.banner.hide())
         self.operator.offered.connect(self.furniture.banner.offer)
         stage.compare_requested.connect(self.analyst.compare)
-        stage.welcome.open_clicked.connect(self.ask_open)
+        stage.close_requested.connect(self.close_one)
+        stage.welcome.open_clicked.connect(self.files.ask_open)
         stage.welcome.sample_clicked.connect(self.open_sample)
         stage.welcome.recent_clicked.connect(lambda path: self.open_path(Path(path)))
         stage.menu_requested.connect(self.furniture.show_context_menu)
@@ -116,86 +117,22 @@ class Window(QMainWindow):
 
     def _opened(self, version: Version, request: Request) -> None:
         self.say(f"{version.title}: {describe_contents(version.document)}")
-        self._remember(request.remembered or request.path)
+        self.files.remember(request.remembered or request.path)
         self.analyst.examine(version)
+        self.stage.focus_canvas()
+        if version.document.kind == "checkpoint":
+            self.furniture.raise_panel("variables")
 
     def open_sample(self) -> None:
         """Open the training run that ships with the program."""
         self.open_path(resource("samples/digits"))
-
-    def ask_open(self) -> None:
-        """Let the user pick a file."""
-        path, _ = QFileDialog.getOpenFileName(self, "Open", self._last_folder(), _READABLE)
-        if path:
-            self.open_path(Path(path))
-
-    def ask_open_folder(self) -> None:
-        """Let the user pick a folder."""
-        path = QFileDialog.getExistingDirectory(self, "Open Folder", self._last_folder())
-        if path:
-            self.open_path(Path(path))
-
-    def ask_compare(self) -> None:
-        """Let the user pick a second file, and compare the current version with it."""
-        version = self.session.version
-        path, _ = QFileDialog.getOpenFileName(self, "Compare With", self._last_folder(), _READABLE)
-        if path and version is not None:
-            self.open_path(Path(path), then=lambda other, _loaded: self.analyst.compare(version, other))
-
-    def ask_save(self) -> None:
-        """Let the user name a file for the current version."""
-        version = self.session.version
-        if version is None:
-            return
-        name = f"{Path(version.family.title).stem}-{version.label.lower().replace(' ', '-')}.pb"
-        kinds = "GraphDef, binary (*.pb);;GraphDef, text (*.pbtxt);;MetaGraphDef (*.meta)"
-        path, kind = QFileDialog.getSaveFileName(self, "Save As", str(Path(self._last_folder()) / name), kinds)
-        if path:
-            suffix = kind.rpartition("*")[2].rstrip(")") if not Path(path).suffix else ""
-            self.save(version, Path(path + suffix))
-
-    def save(self, version: Version, path: Path) -> None:
-        """Write a version to the file the user named (the dialog asked before replacing one)."""
-
-        def work() -> None:
-            from graphviewer.formats import save_document
-
-            save_document(version.document, path, force=True)
-
-        def done(_nothing: None) -> None:
-            self.say(f"Saved {path} ({path.stat().st_size:,} bytes).")
-
-        self.background.submit("save", f"save-{path}", work, done, self.tell)
-
-    def ask_picture(self) -> None:
-        """Let the user name a picture of what the canvas shows."""
-        path, _ = QFileDialog.getSaveFileName(self, "Save Picture", "graph.png", "PNG (*.png)")
-        if path:
-            self.stage.left.canvas.grab().save(path)
-            self.say(f"Saved {path}.")
-
-    def _last_folder(self) -> str:
-        recent = self._recent()
-        return str(Path(recent[0]).parent) if recent else str(Path.cwd())
-
-    def _recent(self) -> list[str]:
-        found = self.store.value("recent") or []
-        return [found] if isinstance(found, str) else list(found)
-
-    def _remember(self, path: Path) -> None:
-        absolute = str(path.absolute())
-        recent = [absolute, *[one for one in self._recent() if one != absolute]][:_RECENT]
-        self.store.setValue("recent", recent)
-        self.stage.welcome.set_recent(recent)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        for url in event.mimeData().urls():
-            if url.isLocalFile():
-                self.open_path(Path(url.toLocalFile()))
+        self.comparing.open_dropped([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
 
     # -- telling ------------------------------------------------------------------------------------------------
 
@@ -214,7 +151,8 @@ class Window(QMainWindow):
 
     def _retitle(self) -> None:
         tab = self.session.current
-        self.setWindowTitle(f"{tab.title} — graphviewer" if tab else "graphviewer")
+        name = f"{tab.family.title}: {tab.title}" if tab and tab.title != tab.family.title else tab.title if tab else ""
+        self.setWindowTitle(f"{name} — graphviewer" if name else "graphviewer")
         self.furniture.refresh_actions()
 
     # -- actions ------------------------------------------------------------------------------------------------
@@ -222,7 +160,12 @@ class Window(QMainWindow):
     def close_tab(self) -> None:
         """Close the current tab."""
         if self.session.current is not None:
-            self.session.close_tab(self.session.current)
+            self.close_one(self.session.current)
+
+    def close_one(self, tab: Tab) -> None:
+        """Close a tab, after asking where it is a result that is not saved."""
+        if isinstance(tab, Comparison) or self.files.may_lose([tab]):
+            self.session.close_tab(tab)
 
     def copy_name(self) -> None:
         """Put the selected name on the clipboard."""
@@ -280,6 +223,7 @@ class Window(QMainWindow):
         cursor = Qt.CursorShape.CrossCursor if self._picking else Qt.CursorShape.ArrowCursor
         for pane in self.stage.all_panes():
             pane.canvas.viewport().setCursor(cursor)
+        self.furniture.show_picking(self._picking)
         self.say(f"Click nodes to mark them as {kind}; Esc ends." if self._picking else "")
 
     def _picked(self) -> None:
@@ -293,10 +237,9 @@ class Window(QMainWindow):
             self.pick(self._picking)
         elif not self.furniture.banner.isHidden():
             self.furniture.banner.hide()
-        elif not self.exploration.back_out():
+        elif not self.comparing.back_out() and not self.exploration.back_out():
             self.session.select(None)
-        for pane in self.stage.panes()[:1]:
-            pane.canvas.setFocus()
+        self.stage.focus_canvas()
 
     def hide_category(self) -> None:
         """Hide the category of the node under the pointer."""
@@ -353,6 +296,7 @@ class Window(QMainWindow):
         nodes = [Entry(name, "", lambda name=name: self.session.select(Selection(name), reveal=True)) for name in names]
         palette = Palette(actions, nodes, self)
         palette.move(self.mapToGlobal(self.rect().center()) - palette.rect().center())
+        palette.finished.connect(lambda _result: self.stage.focus_canvas())
         palette.show()
         palette.entry.setFocus()
 
@@ -395,6 +339,9 @@ class Window(QMainWindow):
             pane.set_style(self.settings.direction, stacked=self.settings.stacks, tucked=self.settings.tuck)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.files.may_lose(self.session.versions()):
+            event.ignore()
+            return
         self.furniture.save_state(self.store)
         self.background.close()
         self.garbage.close()

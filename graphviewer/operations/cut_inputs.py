@@ -25,6 +25,7 @@ from graphviewer.operations.cutting import (
 )
 from graphviewer.operations.endpoints import require_outputs
 from graphviewer.operations.registry import INPUTS, OUTPUTS, Result, Rewrite, operation
+from graphviewer.operations.savers import needed_savers
 from graphviewer.operations.selection import assemble, provenance_of
 
 
@@ -48,6 +49,9 @@ def cut_inputs(
     progress(0.0, "Tracing what the inputs cut off")
     ends = tuple(outputs) or _other_ends(document, inputs)
     selection = select_fed(document, ends, inputs)
+    savers = needed_savers(document, selection.numbers) if outputs else []
+    if savers:
+        selection = select_fed(document, ends, inputs, also=savers)
     progress(0.4, "Writing the graph")
     origins = placeholder_origins(selection)
     return Result(

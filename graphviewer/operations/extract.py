@@ -1,7 +1,8 @@
 """Keep only what the chosen outputs need.
 
 Everything that the outputs do not depend on goes away: gradients, optimizer, saver, summaries, other towers, and
-functions that nothing calls any more. What stays keeps its name, attributes and order, so the diff of this operation
+functions that nothing calls any more. A saver stays only where it alone knows under which keys a checkpoint has the
+variables that stay: partitions, moving averages, SavedModels of TF2. What stays keeps its name, attributes and order, so the diff of this operation
 holds removals only. Variables stay variables; to put their values in, freeze instead. Chosen inputs become
 placeholders, and what fed them goes.
 
@@ -23,6 +24,7 @@ from graphviewer.operations.cutting import (
 )
 from graphviewer.operations.endpoints import require_outputs
 from graphviewer.operations.registry import INPUTS, OUTPUTS, Result, Rewrite, operation
+from graphviewer.operations.savers import needed_savers
 from graphviewer.operations.selection import assemble, provenance_of
 
 
@@ -38,6 +40,9 @@ def extract(
     require_outputs(document, outputs)
     progress(0.0, "Tracing what the outputs need")
     selection = select_fed(document, outputs, inputs)
+    savers = needed_savers(document, selection.numbers)
+    if savers:
+        selection = select_fed(document, outputs, inputs, also=savers)
     progress(0.4, "Writing the graph")
     origins = placeholder_origins(selection)
     return Result(

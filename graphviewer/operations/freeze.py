@@ -184,7 +184,7 @@ def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]
     if refusal and not allow_training_mode:
         raise TrainingModeError(
             refusal,
-            "Choose outputs of the evaluation tower, which shares the variables, "
+            "Apply inference mode first, choose outputs of the validation tower, which shares the variables, "
             "or allow training mode (in the shell: --allow-training-mode).",
         )
     constant = [

@@ -63,10 +63,11 @@ def output_dtype(document: Document, number: int, port: int) -> int | None:
     return None
 
 
-def output_shape(document: Document, number: int, port: int) -> Shape:
+def output_shape(document: Document, number: int, port: int, *, any_batch: bool = True) -> Shape:
     """Shape of one output, from attributes and from what is known of a few ops, looking back through plain ops.
 
-    The first size of what a batched pipeline gives is -1: whoever feeds a graph chooses the batch.
+    The first size of what a batched pipeline gives is -1, as whoever feeds a graph chooses the batch; with
+    ``any_batch=False`` it is the pipeline's own.
     """
     seen: set[tuple[int, int]] = set()
     while (number, port) not in seen and len(seen) < _LOOK_BACK:
@@ -74,7 +75,7 @@ def output_shape(document: Document, number: int, port: int) -> Shape:
         node = document.node(number)
         shape, known = _own_shape(document, number, port)
         if known:
-            return _any_batch(document, number, shape)
+            return _any_batch(document, number, shape) if any_batch else shape
         source = _same_shape_input(document, number, node)
         if source is None:
             return None
@@ -108,10 +109,12 @@ def _data_inputs(document: Document, number: int) -> list[tuple[int, int]]:
 def _own_shape(document: Document, number: int, port: int) -> tuple[Shape, bool]:
     """Shape that a node itself tells, and whether it does."""
     node = document.node(number)
+    rule = _SHAPE_RULES.get(node.op)
     for attribute in ("_output_shapes", "output_shapes"):
         if attribute in node.attr and port < len(node.attr[attribute].list.shape):
-            return shape_list(node.attr[attribute].list.shape[port]), True
-    rule = _SHAPE_RULES.get(node.op)
+            shape = shape_list(node.attr[attribute].list.shape[port])
+            if shape is not None or rule is None:
+                return shape, True
     if rule is not None:
         return rule(document, number, port), True
     if "shape" in node.attr and node.attr["shape"].HasField("shape") and port == 0:
@@ -184,7 +187,7 @@ _SHAPE_RULES: Mapping[str, Callable[[Document, int, int], Shape]] = MappingProxy
         "Reshape": _reshape_shape,
         **dict.fromkeys(("ReaderRead", "ReaderReadV2", "ReadFile"), _scalar_shape),
         **dict.fromkeys((*_DEQUEUES, *(f"{op}V2" for op in _DEQUEUES)), _dequeue_shape),
-        **dict.fromkeys(("ParseExample", "ParseSingleExample"), _dense_shape),
+        **dict.fromkeys(("ParseExample", "ParseExampleV2", "ParseSingleExample"), _dense_shape),
         **dict.fromkeys(("DecodeJpeg", "DecodePng", "DecodeAndCropJpeg"), _image_shape),
         **dict.fromkeys(_RESIZES, _resized_shape),
     }

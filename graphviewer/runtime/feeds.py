@@ -47,11 +47,19 @@ class Wanted(NamedTuple):
         name: of the tensor.
         dtype: TensorFlow's number; 0 where nothing tells.
         shape: sizes, -1 where any will do; None for unknown rank.
+        usual_batch: the first size that the graph's own pipeline gives, where any will do; -1 where none is known.
     """
 
     name: str
     dtype: int
     shape: list[int] | None
+    usual_batch: int = -1
+
+    @property
+    def usual_shape(self) -> list[int] | None:
+        """The shape with the batch that the graph's own pipeline gives."""
+        free = self.shape and self.shape[0] < 0
+        return [self.usual_batch, *self.shape[1:]] if self.shape and free else self.shape
 
     def __str__(self) -> str:
         return f"'{self.name}' ({dtype_name(self.dtype) if self.dtype else 'dtype unknown'} {shape_text(self.shape)})"
@@ -71,7 +79,9 @@ def wanted(document: Document, endpoint: Endpoint) -> Wanted:
     old = document.graph_def.versions.producer < _UNKNOWN_RANK_WAS_SCALAR
     if shape == [] and node.op == "Placeholder" and old and "_output_shapes" not in node.attr:
         shape = None
-    return Wanted(str(endpoint), (output_dtype(document, number, endpoint.port) or 0) % 100, shape)
+    own = output_shape(document, number, endpoint.port, any_batch=False) if shape and shape[0] < 0 else None
+    dtype = (output_dtype(document, number, endpoint.port) or 0) % 100
+    return Wanted(str(endpoint), dtype, shape, own[0] if own else -1)
 
 
 def narrowed(shape: Sequence[int] | None, other: Sequence[int] | None) -> list[int] | None:

@@ -101,9 +101,18 @@ def touched(document: Document, outputs: Sequence[str], feeds: Iterable[str]) ->
 
 
 def pair(
-    before: Document, after: Document, outputs: Sequence[str], given: Given, *, checkpoint: Path | None, seed: int
+    before: Document,
+    after: Document,
+    outputs: Sequence[str],
+    given: Given,
+    *,
+    checkpoint: Path | None,
+    seed: int,
+    batch: int | None = None,
 ) -> tuple[Side, Side]:
     """Two graphs to run on the same values; the result's variables have the original's where it has none.
+
+    Made values have ``batch`` as their first size where any will do.
 
     Raises:
         UnknownNameError: an output that one of them lacks, or a feed that both lack.
@@ -125,7 +134,7 @@ def pair(
     same = {twin: _joint(wanted(after, endpoint), wanted(before, twin)) for endpoint, twin in twins.items()}
     wants = {endpoint: same.get(endpoint) or wanted(before, endpoint) for endpoint in [*same, *first.missing()]}
     names = {twins[endpoint]: name for endpoint, name in own[1].items() if endpoint in twins} | own[0]
-    for endpoint, value in _values(wants, names, given, seed).items():
+    for endpoint, value in _values(wants, names, given, seed, batch).items():
         if endpoint in whole.fed:
             first.give(endpoint, value, made=endpoint not in names)
         for other in (other for other, twin in twins.items() if twin == endpoint):
@@ -135,18 +144,24 @@ def pair(
 
 def _joint(want: Wanted, known: Wanted) -> Wanted:
     """What the result takes, under the original's name, with sizes that only the original knows."""
-    return want._replace(name=known.name, shape=narrowed(want.shape, known.shape))
+    return want._replace(
+        name=known.name, shape=narrowed(want.shape, known.shape), usual_batch=max(want.usual_batch, known.usual_batch)
+    )
 
 
 def _values(
-    wants: Mapping[Endpoint, Wanted], names: Mapping[Endpoint, str], given: Given, seed: int
+    wants: Mapping[Endpoint, Wanted],
+    names: Mapping[Endpoint, str],
+    given: Given,
+    seed: int,
+    batch: int | None = None,
 ) -> dict[Endpoint, NDArray[Any]]:
     """A value for each tensor: what was given under its name, else a made one; made ones share one batch size."""
     found = {
         endpoint: _given_value(given[names[endpoint]], want) for endpoint, want in wants.items() if endpoint in names
     }
-    shapes = [found[endpoint].shape if endpoint in found else want.shape for endpoint, want in wants.items()]
-    batch = batch_size(shapes)
+    shapes = [found[endpoint].shape if endpoint in found else want.usual_shape for endpoint, want in wants.items()]
+    batch = batch_size(shapes) if batch is None else batch
     made = {endpoint: make(want, seed, batch) for endpoint, want in wants.items() if endpoint not in found}
     return {**found, **made}
 

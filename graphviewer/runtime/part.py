@@ -21,8 +21,9 @@ from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
 from graphviewer.operations.library import reached
 
 _FED_OPS = frozenset({"Placeholder", "PlaceholderV2"})
-_PARSERS = frozenset({"ParseExample", "ParseSingleExample"})
+_PARSERS = frozenset({"ParseExample", "ParseExampleV2", "ParseSingleExample"})
 _SPARSE = ("Nsparse", "num_sparse")  # attributes that count their sparse outputs, whose parts must fit together
+_RAGGED = "ragged_value_types"  # so must those of ragged ones
 _NODE_FIELD = 1  # of GraphDef
 _TWO_GIB = 2**31 - 1
 _FORGOTTEN = ("_class", "_output_shapes")
@@ -143,7 +144,8 @@ def _data_givers(document: Document, given: Collection[int]) -> Callable[[int], 
         if op not in _PARSERS:
             return is_pipeline_source(op)
         attributes = document.node(number).attr
-        if any(attributes[name].i for name in _SPARSE if name in attributes):
+        sparse = any(attributes[name].i for name in _SPARSE if name in attributes)
+        if sparse or (_RAGGED in attributes and attributes[_RAGGED].list.type):
             return False
         return not bool(graph.ancestors([number])[sorted(given)].any())
 

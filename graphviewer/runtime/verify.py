@@ -23,6 +23,7 @@ from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress, silent
 from graphviewer.runtime.compare import Difference, difference, largest
+from graphviewer.runtime.engine import CannotRunError
 from graphviewer.runtime.network import Network
 from graphviewer.runtime.outputs import default_outputs
 from graphviewer.runtime.pairing import Feed, Given, Side, pair
@@ -105,13 +106,21 @@ def verify(
         Cancelled: by ``progress``.
     """
     fed: tuple[Feed, ...] = ()
+    first_half: Progress = lambda part, text: progress(0.05 + 0.5 * part, text)  # noqa: E731
     try:
         names = list(outputs) or default_outputs(after, before)
         sides = pair(before, after, names, feeds, checkpoint=checkpoint, seed=seed)
         fed = tuple(sides[0].feeds)
         require_permission([touch for side in sides for touch in side.part.touches()], allow=allow)
         progress(0.02, "starting TensorFlow")
-        first, seconds_before = _original(sides[0], lambda part, text: progress(0.05 + 0.5 * part, text))
+        try:
+            first, seconds_before = _original(sides[0], first_half)
+        except CannotRunError as error:
+            single = pair(before, after, names, feeds, checkpoint=checkpoint, seed=seed, batch=1)
+            if _same_shapes(single[0], sides[0]):
+                raise
+            sides, fed = single, tuple(single[0].feeds)
+            first, seconds_before = _again(sides[0], first_half, error)
         second, seconds_after = _result(sides[1], lambda part, text: progress(0.55 + 0.45 * part, text))
     except (Cancelled, UnknownNameError):
         raise
@@ -124,6 +133,18 @@ def verify(
     reason = f"'{unequal.name}' {unequal.reason}" if unequal is not None else f"difference {largest(found):.3g}"
     verdict: Literal["same", "different"] = "same" if unequal is None else "different"
     return Verdict(verdict, reason, found, (seconds_before, seconds_after), feeds=fed)
+
+
+def _same_shapes(first: Side, second: Side) -> bool:
+    return [feed.shape for feed in first.feeds] == [feed.shape for feed in second.feeds]
+
+
+def _again(side: Side, progress: Progress, refusal: CannotRunError) -> tuple[Arrays, float]:
+    """Run the original with a batch of one: some graphs take no other, and do not say so."""
+    try:
+        return _original(side, progress)
+    except CannotRunError:
+        raise refusal from None
 
 
 def _differences(ends: Sequence[Endpoint], first: Arrays, second: Arrays) -> tuple[Difference, ...]:

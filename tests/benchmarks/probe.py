@@ -145,7 +145,7 @@ class Bench:
         """Extract what the suggested output needs, and compare: the gaps, and seconds to the comparison on screen."""
         self.open()
         session, window = self.window.session, self.window
-        session.set_endpoints("outputs", [Endpoint(session.family.suggested_outputs[0].name)])
+        session.set_endpoints("outputs", [Endpoint(session.version.suggested_outputs[0].name)])
         self.rest()
         compared: list[Comparison] = []
         window.analyst.compared.connect(compared.append)

@@ -30,6 +30,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[Window]:
     store.setValue("settings/theme", "light")
     store.setValue("settings/animate", "false")
     made = Window(store)
+    made.files.ask_discard = lambda titles: True
     made.show()
     qtbot.waitExposed(made)
     made.activateWindow()  # shortcuts need it, and a virtual screen has no window manager that would do it
@@ -45,7 +46,7 @@ def opened(window: Window, qtbot: QtBot) -> Window:
     """A window that shows the sample, suggestions included."""
     window.open_path(resource("samples/digits"))
     qtbot.waitUntil(lambda: window.stage.left.drawing is not None, timeout=WAIT)
-    qtbot.waitUntil(lambda: bool(window.session.family.suggested_outputs), timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(window.session.version.suggested_outputs), timeout=WAIT)
     return window
 
 

@@ -133,7 +133,7 @@ def test_that_the_original_file_is_never_touched_and_save_writes_the_result(
     comparison = freeze(opened, qtbot)
     for suffix in (".pb", ".pbtxt"):
         target = tmp_path / f"frozen{suffix}"
-        opened.save(comparison.after, target)
+        opened.files.save(comparison.after, target)
         qtbot.waitUntil(lambda target=target: target.exists(), timeout=WAIT)
         qtbot.waitUntil(lambda: not opened.background.busy(), timeout=WAIT)
         assert list(open_document(target).graph.names) == list(comparison.after.document.graph.names)

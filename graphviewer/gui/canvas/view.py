@@ -156,6 +156,12 @@ class GraphCanvas(pg.GraphicsView):
             self._motion.stop()
             self.show_camera(camera)
 
+    def look_like(self, camera: Camera) -> None:
+        """Look where another camera did, at its scale, whatever the size of its window was."""
+        dx, dy = ((a - b) / 2 / camera.scale for a, b in zip(camera[3:], self.camera[3:], strict=True))
+        self._motion.stop()
+        self.show_camera(self.camera._replace(scale=camera.scale, left=camera.left + dx, top=camera.top + dy))
+
     def fit(self, *, animate: bool = False) -> None:
         """Show the whole drawing, or its beginning when names could not be read otherwise."""
         drawing, window = self.scene_shown.drawing, (self.camera.width, self.camera.height)

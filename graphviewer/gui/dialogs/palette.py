@@ -21,6 +21,8 @@ class Entry(NamedTuple):
 def matches(text: str, entries: Iterable[Entry], limit: int = 200) -> list[Entry]:
     """Entries that contain every word of ``text``, those that start with it first."""
     words = text.lower().split()
+    if not words:
+        return list(entries)[:limit]
     found = [entry for entry in entries if all(word in entry.text.lower() for word in words)]
     return sorted(found, key=lambda entry: (not entry.text.lower().startswith(text.lower()), len(entry.text)))[:limit]
 

@@ -65,7 +65,10 @@ class ChangesModel(QAbstractTableModel):
         if column == 1:
             renamed = change.before and change.after and change.before != change.after
             return f"{change.before} → {change.after}" if renamed else str(change.after or change.before)
-        return self._op(change) if column == 2 else change.reason
+        if column == 2:
+            return self._op(change)
+        role = str(change.details.get("role", "")).replace("_", " ")
+        return f"{role}: {change.reason}" if role and role not in change.reason else change.reason
 
     def _op(self, change: Change) -> str:
         assert self._comparison is not None

@@ -41,7 +41,7 @@ class EndpointList(QWidget):
             placeholderText=f"Type or paste a name, or press {key} on a node", clearButtonEnabled=True
         )
         self.problem = QLabel(objectName="problem", wordWrap=True, visible=False)
-        self.heading = QLabel("Suggestions", objectName="subtle")
+        self.heading = QLabel("Suggestions (double click to choose)", objectName="subtle")
         self.suggestions = QListWidget(objectName="suggestions", wordWrap=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
@@ -56,12 +56,12 @@ class EndpointList(QWidget):
             listing.itemClicked.connect(self._show)
             listing.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.suggestions.itemActivated.connect(self._use)
-        self.suggestions.itemDoubleClicked.connect(self._use)
         self.entry.returnPressed.connect(self._typed)
         self.entry.textEdited.connect(self.problem.hide)
         session.endpoints_changed.connect(self.refresh)
         session.suggestions_changed.connect(self.refresh)
         session.current_changed.connect(self._offer_names)
+        session.current_changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
@@ -69,7 +69,8 @@ class EndpointList(QWidget):
         family = self._session.family
         chosen: list[Endpoint] = getattr(family, self._kind) if family else []
         self._fill_chosen(chosen)
-        candidates = getattr(family, f"suggested_{self._kind}") if family else ()
+        version = self._session.version
+        candidates = getattr(version, f"suggested_{self._kind}") if version else ()
         taken = {endpoint.node for endpoint in chosen}
         self._fill_suggestions([one for one in candidates if one.name not in taken])
         self.setEnabled(family is not None)
@@ -90,9 +91,13 @@ class EndpointList(QWidget):
         row, remove = QWidget(), QToolButton(text="✕", autoRaise=True)
         layout = QHBoxLayout(row)
         layout.setContentsMargins(4, 0, 0, 0)
-        label = QLabel(str(endpoint), textFormat=Qt.TextFormat.PlainText)
+        version = self._session.version
+        is_here = version is not None and endpoint.node in version.document.graph.index
+        label = QLabel(str(endpoint) if is_here else f"{endpoint} (not here)", textFormat=Qt.TextFormat.PlainText)
+        label.setEnabled(is_here)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         layout.addWidget(label, 1)
+        remove.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         remove.setToolTip(f"No longer one of the {self._kind}")
         remove.clicked.connect(lambda: self._session.toggle_endpoint(self._kind, endpoint))
         layout.addWidget(remove)

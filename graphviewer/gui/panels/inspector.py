@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
 from graphviewer.gui.describe import describe_node, describe_scope, link, problem_lines
+from graphviewer.gui.describe_change import describe_change, describe_comparison
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.versions import Comparison, Version
 from graphviewer.model.bodies import extended
@@ -48,36 +49,29 @@ class Inspector(QWidget):
         self.page.setHtml(self._html())
 
     def _html(self) -> str:
-        version, selection = self._session.version, self._session.selection
+        version, selection, current = self._session.version, self._session.selection, self._session.current
         if version is None or selection is None:
-            return _WELCOME
-        current = self._session.current
+            return describe_comparison(current) if isinstance(current, Comparison) else _WELCOME
         if selection.item(version.document.unfolded.scopes) is None and isinstance(current, Comparison):
             version = current.before
+            selection = current.in_before(selection)
         item = selection.item(version.document.unfolded.scopes)
         if selection.path in self._session.stacks:
             members = "".join(f"<p>{link('scope', path)}</p>" for path in self._session.stacks[selection.path])
             return f"<h3>{escape(selection.path)}</h3><p>scopes that are equal inside</p>{members}"
         if item is None:
             return f"<h3>{escape(selection.path)}</h3><p class='subtle'>Not in this version.</p>"
-        page = self._page(version, item)
-        if not selection.is_scope:
-            page += problem_lines(version.problems or (), selection.path)
-        return page + (self._change(current, selection) if isinstance(current, Comparison) else "")
+        is_change = isinstance(current, Comparison) and not selection.is_scope
+        change = describe_change(current, self._session.selection.path) if is_change else ""
+        problems = "" if selection.is_scope else problem_lines(version.problems or (), selection.path)
+        return self._page(version, item, change) + problems
 
     @staticmethod
-    def _page(version: Version, item: int) -> str:
+    def _page(version: Version, item: int, change: str) -> str:
         document = version.document.unfolded
         node = int(document.scopes.node[item])
         roles = None if version.roles is None else extended(version.roles, document)
-        return describe_scope(document, item, roles) if node < 0 else describe_node(document, node, roles)
-
-    @staticmethod
-    def _change(comparison: Comparison, selection: Selection) -> str:
-        """What the diff says about the selected node."""
-        found = [one for one in comparison.diff.changes if selection.path in (one.before, one.after)]
-        rows = "".join(f"<p><b>{escape(one.status)}</b> — {escape(one.reason)}</p>" for one in found)
-        return f"<h4>Change</h4>{rows}" if found else "<h4>Change</h4><p class='subtle'>Unchanged.</p>"
+        return describe_scope(document, item, roles) if node < 0 else describe_node(document, node, roles, change)
 
     def _follow(self, url: QUrl) -> None:
         kind, _, path = url.toString(QUrl.ComponentFormattingOption.FullyEncoded).partition(":")

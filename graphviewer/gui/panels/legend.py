@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from graphviewer.gui.flow import FlowLayout
 from graphviewer.gui.session import Session
@@ -34,7 +34,7 @@ class Legend(QWidget):
         self.setObjectName("legend")
         self._session, self._theme = session, theme
         self._flow = FlowLayout(self, spacing=4)
-        for signal in (session.overlay_changed, session.current_changed):
+        for signal in (session.overlay_changed, session.current_changed, session.endpoints_changed):
             signal.connect(self.refresh)
         self.refresh()
 
@@ -47,7 +47,10 @@ class Legend(QWidget):
         """Rebuild the chips for the overlay that is shown."""
         self._flow.clear()
         counts = self._counts()
-        self.setVisible(bool(counts))
+        is_waiting = not counts and self._session.overlay_kind == "roles" and self._session.version is not None
+        self.setVisible(bool(counts) or is_waiting)
+        if is_waiting:
+            self._flow.addWidget(QLabel("Choose an output to see what each node is for.", objectName="subtle"))
         for category, count in counts.items():
             self._flow.addWidget(self._chip(category, count))
 

@@ -131,7 +131,8 @@ class OperationCard(QFrame):
         for name, (parameter, widget) in self._fields.items():
             if parameter.kind == "endpoints":
                 chosen = getattr(family, name, []) if family else []
-                missing = "none chosen: pick one with O or I" if parameter.required else "none: all as they are"
+                key = {"outputs": "O", "inputs": "I"}.get(name, "O")
+                missing = f"none chosen: press {key} on a node" if parameter.required else "none: all as they are"
                 widget.setText("\n".join(map(str, chosen)) or missing)
                 ready = ready and (bool(chosen) or not parameter.required)
             elif parameter.kind == "checkpoint":

@@ -1,0 +1,169 @@
+"""What a comparison says, as HTML fragments: of one node, and of all that is no node. Every text is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from graphviewer.gui.texts import link
+
+if TYPE_CHECKING:
+    from graphviewer.analysis.diff import Change, Diff, FunctionChange
+    from graphviewer.gui.versions import Comparison
+
+_MOST = 40
+_LONGEST = 200
+_HOW = {
+    "pinned": "by hand: they are pinned as the same",
+    "provenance": "the operation reported it",
+    "name": "by name",
+    "prefix": "by name, under another prefix or scope",
+    "structure": "by structure: the same op at the same place",
+    "none": "no twin on the other side",
+}
+_PAIRS = ("op", "dtype", "shape", "device", "inputs")
+_NESTED = ("attributes", "functions")
+_STATISTICS = ("min", "max", "mean", "elements", "not_finite", "digest", "problem")
+
+
+def changes_of(comparison: Comparison, name: str) -> list[Change]:
+    """What became of the nodes of a name: of the merged graph where it has one of that name, of either side else."""
+    diff, merged = comparison.diff, comparison.merged
+    node = merged.document.graph.index.get(name)
+    if comparison.is_merged_shown and node is not None:
+        numbers = (int(merged.from_before[node]), int(merged.from_after[node]))
+    else:
+        graphs = (diff.before.graph, diff.after.graph)
+        numbers = (graphs[0].index.get(name, -1), graphs[1].index.get(name, -1))
+    found = (diff.change_before.get(numbers[0]), diff.change_after.get(numbers[1]))
+    return list({id(change): change for change in found if change is not None}.values())
+
+
+def describe_change(comparison: Comparison, name: str) -> str:
+    """The section about the selected node: what became of it, why, how that was found, and what differs."""
+    found = changes_of(comparison, name)
+    if not found:
+        return "<h4>Change</h4><p class='subtle'>Unchanged.</p>"
+    return "<h4>Change</h4>" + "".join(line for change in found for line in _change_lines(change))
+
+
+def _change_lines(change: Change) -> Iterator[str]:
+    yield f"<p><b>{escape(change.status)}</b> — {escape(change.reason)}</p>"
+    if change.before != change.after and change.before is not None and change.after is not None:
+        yield f"<p>{link('node', change.before)} → {link('node', change.after)}</p>"
+    yield f"<p class='subtle'>Match: {escape(_HOW.get(change.match, change.match))}.</p>"
+    rows = list(_detail_rows(change.details))
+    if rows:
+        head = "<tr><td></td><td class='key'>before</td><td class='key'>after</td></tr>"
+        yield f"<table>{head}{''.join(rows[:_MOST])}</table>"
+    if len(rows) > _MOST:
+        yield f"<p class='subtle'>and {len(rows) - _MOST:,} more</p>"
+
+
+def _detail_rows(details: Mapping[str, Any]) -> Iterator[str]:
+    """Old and new values, a row each; then what only one text says."""
+    for key in _PAIRS:
+        if key in details:
+            yield from _pair_rows(key, *details[key])
+    for group in _NESTED:
+        for name, (old, new) in details.get(group, {}).items():
+            yield from _pair_rows(name, old, new)
+    for key, pair in details.items():
+        if key == "value" or key.startswith("value of "):
+            yield from _value_rows(key, *pair)
+    apart = details.get("difference")
+    if apart:
+        yield _wide_row("difference", _difference(apart))
+    for key in ("conversion", "role"):
+        if key in details:
+            yield _wide_row(key, str(details[key]).replace("_", " "))
+
+
+def _pair_rows(key: str, old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, list) and isinstance(new, list) and key == "inputs":
+        for slot in range(max(len(old), len(new))):
+            sides = [side[slot] if slot < len(side) else None for side in (old, new)]
+            if sides[0] != sides[1]:
+                yield _row(f"input {slot}", *sides)
+    else:
+        yield _row(key, old, new)
+
+
+def _value_rows(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """Two tensors: how they read, then the statistics that differ."""
+    yield _row(key, old.get("text"), new.get("text"))
+    for fact in _STATISTICS:
+        if old.get(fact) != new.get(fact):
+            yield _row(fact.replace("_", " "), old.get(fact), new.get(fact))
+
+
+def _row(key: str, old: Any, new: Any) -> str:
+    cells = "".join(f"<td>{escape(_text(value))}</td>" for value in (old, new))
+    return f"<tr><td class='key'>{escape(key)}</td>{cells}</tr>"
+
+
+def _wide_row(key: str, text: str) -> str:
+    return f"<tr><td class='key'>{escape(key)}</td><td colspan='2'>{escape(text)}</td></tr>"
+
+
+def _text(value: Any) -> str:
+    """One value in a cell: ``—`` for none, a shape with ``?`` for unknown sizes, never longer than a few lines."""
+    if value is None or value == "":
+        return "—"
+    if isinstance(value, list):
+        value = "[" + ", ".join("?" if one in (-1, None) else str(one) for one in value) + "]"
+    text = f"{value:,.7g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _difference(apart: Mapping[str, Any]) -> str:
+    text = f"{apart['differing']:,} of {apart['elements']:,} elements differ"
+    return f"{text}, by {apart['max_abs']:.6g} at most" if "max_abs" in apart else text
+
+
+def describe_comparison(comparison: Comparison) -> str:
+    """What differs beside the nodes: signatures and functions."""
+    diff = comparison.diff
+    title = f"<h3>{escape(comparison.before.title)} → {escape(comparison.after.title)}</h3>"
+    return title + _counts(diff) + _signatures(diff.signatures) + _functions(diff.functions)
+
+
+def _counts(diff: Diff) -> str:
+    if diff.same:
+        return "<p>The same: no node is changed.</p>"
+    rows = "".join(f"<tr><td>{status}</td><td>{count:,}</td></tr>" for status, count in diff.summary().items() if count)
+    return f"<h4>Nodes</h4><table>{rows}</table>"
+
+
+def _signatures(changes: Sequence[Change]) -> str:
+    if not changes:
+        return ""
+    parts = [f"<h4>Signatures that differ ({len(changes):,})</h4>"]
+    for change in changes[:_MOST]:
+        parts.append(f"<p><b>{escape(change.name)}</b> {escape(change.status)}</p>")
+        rows = [_row("method", *change.details["method"])] if "method" in change.details else []
+        for side in ("inputs", "outputs"):
+            rows += [_row(f"{side[:-1]} {name}", *pair) for name, pair in change.details.get(side, {}).items()]
+        parts.append(f"<table>{''.join(rows)}</table>" if rows else f"<p class='subtle'>{escape(change.reason)}</p>")
+    return "".join(parts) + _more(changes)
+
+
+def _functions(changes: Sequence[FunctionChange]) -> str:
+    if not changes:
+        return ""
+    parts = [f"<h4>Functions that differ ({len(changes):,})</h4>"]
+    for change in changes[:_MOST]:
+        name = (change.after if change.after is not None else change.before) or ""
+        parts.append(f"<p><b>{escape(name)}</b> {escape(change.status)}: {escape(change.reason)}</p>")
+        inside = change.inside.changes if change.inside is not None else ()
+        rows = "".join(
+            f"<tr><td class='key'>{escape(one.status)}</td><td>{escape(one.name)}</td><td>{escape(one.reason)}</td></tr>"
+            for one in inside[:8]
+        )
+        parts.append(f"<table>{rows}</table>{_more(inside, 8)}" if rows else "")
+    return "".join(parts) + _more(changes)
+
+
+def _more(found: Sequence[object], shown: int = _MOST) -> str:
+    return f"<p class='subtle'>and {len(found) - shown:,} more</p>" if len(found) > shown else ""

@@ -1,0 +1,46 @@
+"""The report of a comparison with its pictures, written to a file."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphviewer.errors import GraphViewerError
+from graphviewer.export.report import report
+from graphviewer.formats.writing import write_atomically
+from graphviewer.gui.render import Picture, render, scene_of
+
+if TYPE_CHECKING:
+    from graphviewer.analysis.diff import Diff
+    from graphviewer.model.overlay import Overlay
+
+_PICTURE = (1800, 1000)  # pixels: legible, and small enough to send around
+
+
+def write_report(diff: Diff, path: Path, roles: Overlay | None, *, force: bool = False) -> None:
+    """Draw both graphs in both themes and write the page.
+
+    Args:
+        diff: the comparison.
+        path: where to.
+        roles: of the first graph's nodes, for the summary by role.
+        force: replace an existing file.
+
+    Raises:
+        WriteError: the file exists, or cannot be written.
+    """
+    if path.exists() and not force:  # said before the work, not after it
+        raise GraphViewerError(f"{path} exists.", "Choose another name, or overwrite it (--force).")
+    scenes = [
+        Picture(scene_of(document, overlay=overlay), title=document.title)
+        for document, overlay in ((diff.before, diff.overlay_before()), (diff.after, diff.overlay_after()))
+    ]
+
+    def draw(theme: str) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "picture.png"
+            render(scenes, picture, theme=theme, size=_PICTURE)
+            return picture.read_bytes()
+
+    write_atomically(path, [report(diff, roles, draw).encode("utf-8", "replace")], force=force)
