@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -43,7 +43,7 @@ _COLUMNS = ("file", "outputs", "nodes", "verdict", "max abs", "reason")
 
 
 class Case(NamedTuple):
-    """A graph to freeze: ``signature`` is empty for graphs without signatures, ``outputs`` where none suggests itself."""
+    """A graph to freeze; ``signature`` and ``outputs`` are empty where it has, or suggests, none."""
 
     path: Path
     signature: str = ""
@@ -150,20 +150,23 @@ def _quiet(fraction: float, message: str) -> None:
     """Takes progress and shows none."""
 
 
-def _serve(connection: Connection, folder: Path) -> None:
+Work = Callable[[Case, Path], Row]
+
+
+def _serve(connection: Connection, folder: Path, work: Work) -> None:
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     while True:
         case = connection.recv()
         if case is None:
             return
-        connection.send(report(case, folder))
+        connection.send(work(case, folder))
 
 
 class Worker:
     """A process that does one case after another; a new one is started when it died or takes too long."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, work: Work = report) -> None:
+        self._folder, self._work = folder, work
         self._process: BaseProcess | None = None
         self._connection: Any = None
 
@@ -178,7 +181,7 @@ class Worker:
         if self._process is None:
             context = multiprocessing.get_context("spawn")
             self._connection, other = context.Pipe()
-            self._process = context.Process(target=_serve, args=(other, self._folder))
+            self._process = context.Process(target=_serve, args=(other, self._folder, self._work))
             self._process.start()
             other.close()
         self._connection.send(case)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +10,11 @@ import click
 
 from graphviewer.cli.options import PATH, force_option, json_option
 from graphviewer.cli.output import ProgressLine, clean, say, say_json, size
-from graphviewer.errors import GraphViewerError
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Diff, Pin
     from graphviewer.model.overlay import Overlay
     from graphviewer.model.progress import Progress
-
-_PICTURE = (1800, 1000)  # pixels: legible, and small enough to send around
 
 
 @click.command("diff")
@@ -63,7 +59,9 @@ def diff_verb(
             return _diff_values(before, after, sort, progress, full=full, as_json=as_json)
         diff, roles = _diff_graphs(before, after, [_pin(text) for text in pins], progress)
         if html is not None:
-            _write_report(diff, roles, html, force=force)
+            from graphviewer.gui.reporting import write_report
+
+            write_report(diff, html, roles, force=force)
     if as_json:
         say_json(diff.to_json())
     elif html is not None:
@@ -136,24 +134,3 @@ def _is_checkpoint(path: Path) -> bool:
     from graphviewer.formats.locate import locate
 
     return locate(path, alone=True).graph is None
-
-
-def _write_report(diff: Diff, roles: Overlay | None, path: Path, *, force: bool) -> None:
-    from graphviewer.export.report import report
-    from graphviewer.formats.writing import write_atomically
-    from graphviewer.gui.render import Picture, render, scene_of
-
-    if path.exists() and not force:  # said before the work, not after it
-        raise GraphViewerError(f"{path} exists.", "Choose another name, or overwrite it (--force).")
-    scenes = [
-        Picture(scene_of(document, overlay=overlay), title=document.title)
-        for document, overlay in ((diff.before, diff.overlay_before()), (diff.after, diff.overlay_after()))
-    ]
-
-    def draw(theme: str) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            picture = Path(folder) / "picture.png"
-            render(scenes, picture, theme=theme, size=_PICTURE)
-            return picture.read_bytes()
-
-    write_atomically(path, [report(diff, roles, draw).encode("utf-8", "replace")], force=force)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphviewer.errors import ReadError
-from graphviewer.formats.checkpoint import find_checkpoint, open_checkpoint
+from graphviewer.formats.checkpoint import data_files, find_checkpoint, open_checkpoint, stem_of
 from graphviewer.formats.foreign import Foreign
+from graphviewer.formats.paths import require_readable_kind, unreadable
 from graphviewer.formats.sniff import identify
 from graphviewer.formats.source import open_source
 from graphviewer.model.names import nearest
@@ -44,6 +45,14 @@ def locate(path: Path, *, alone: bool = False) -> Located:
     Raises:
         ReadError: there is nothing to open; the hint names what is near.
     """
+    require_readable_kind(path)
+    try:
+        return _located(path, alone)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _located(path: Path, alone: bool) -> Located:
     if path.is_dir():
         return _in_folder(path)
     if path.is_file() and not _is_of_checkpoint(path):
@@ -53,6 +62,8 @@ def locate(path: Path, *, alone: bool = False) -> Located:
         return Located(None if alone else _graph_of(prefix), prefix)
     if path.is_file():
         open_checkpoint(path)  # says what is missing
+    if data_files(stem_of(path)):
+        open_checkpoint(path)  # says that the index is missing
     raise _absent(path)
 
 
@@ -137,6 +148,8 @@ def _nothing(folder: Path, files: list[Path]) -> ReadError:
                 found = identify(source)
             if isinstance(found, Foreign) and "LFS" in found.what:
                 return ReadError(f"{folder} holds no graph: {path.name} is {found.what}.", found.hint)
+    if data_files(folder):
+        open_checkpoint(folder)  # says that the index is missing
     if (folder / "variables").is_dir():
         hint = "Copy the whole folder again, saved_model.pb included."
         return ReadError(f"{folder} is a SavedModel without its saved_model.pb.", hint)
@@ -146,11 +159,16 @@ def _nothing(folder: Path, files: list[Path]) -> ReadError:
 def _absent(path: Path) -> ReadError:
     """The error for a path where nothing is."""
     names = _names(path.parent)
-    close = nearest(path.name, names)
+    close = [name for name in nearest(path.name, names) if _can_be_opened(path.parent / name)]
     if not path.parent.is_dir():
         return ReadError(f"There is no folder {path.parent}.", "Check the path.")
     hint = f"Closest: {', '.join(close)}." if close else "Check the path."
     return ReadError(f"There is no file, folder or checkpoint {path}.", hint)
+
+
+def _can_be_opened(path: Path) -> bool:
+    """A file or a folder: no pipe, no device."""
+    return path.is_file() or path.is_dir()
 
 
 def _names(folder: Path) -> list[str]:

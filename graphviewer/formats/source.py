@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from graphviewer.errors import ReadError
+from graphviewer.formats.paths import open_regular, require_readable_kind, unreadable
 
 GZIP_MAGIC = b"\x1f\x8b"
 EXPANDED_LIMIT = 1 << 30
@@ -71,13 +72,13 @@ def open_source(path: Path) -> Iterator[Source]:
     """The bytes of a file, unpacked where it is gzip.
 
     Raises:
-        ReadError: no such file, not readable, or unpacking goes beyond the limit.
+        ReadError: no such file, not readable, not a regular file, or unpacking goes beyond the limit.
     """
+    require_readable_kind(path)
     try:
-        file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed below; opening has errors of its own
+        file = open_regular(path)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise ReadError(f"{path} cannot be read: {reason.lower()}.", "Check the path and its permissions.") from error
+        raise unreadable(path, error) from error
     with file:
         source = Source(path, file)
         yield Source.of_bytes(_unpack(source), path) if source.head(2) == GZIP_MAGIC else source

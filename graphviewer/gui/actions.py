@@ -19,8 +19,10 @@ def _has_graph(window: Window) -> bool:
 
 
 def _has_node(window: Window) -> bool:
-    selection = window.session.selection
-    return _has_graph(window) and selection is not None and not selection.is_scope
+    selection, version = window.session.selection, window.session.version
+    if selection is None or selection.is_scope or version is None:
+        return False
+    return selection.path in version.document.unfolded.graph.index
 
 
 def _has_selection(window: Window) -> bool:
@@ -210,9 +212,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec(
         "previous-change", "Previous Change", "Compare", lambda w: w.step_change(-1), "Shift+N", enabled=_has_comparison
     ),
-    ActionSpec(
-        "pin", "Same as…", "Compare", lambda w: w.comparing.pin(), "S", enabled=lambda w: w.comparing.can_pin()
-    ),
+    ActionSpec("pin", "Same as…", "Compare", lambda w: w.comparing.pin(), "S", enabled=lambda w: w.comparing.can_pin()),
     ActionSpec("report", "Save Report…", "Compare", lambda w: w.comparing.ask_report(), enabled=_has_comparison),
     ActionSpec("keys", "Keyboard Shortcuts", "Help", lambda w: w.show_keys(), "?|F1"),
     ActionSpec("about", "About graphviewer", "Help", lambda w: w.show_about()),

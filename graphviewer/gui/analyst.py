@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.errors import GraphViewerError
+from graphviewer.errors import GraphViewerError, ReadError
 from graphviewer.gui.jobs import Callbacks, Jobs
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Comparison, Version
@@ -52,6 +52,11 @@ class Analyst(QObject):
 
     def _ask(self, name: str, version: Version, done: Callable[[Mapping[str, Any]], None], **params: Any) -> None:
         """Ask the worker about a version; a newer question of the same kind about it replaces an older one."""
+        try:
+            version.require_unchanged()
+        except ReadError as error:
+            self._session.failed.emit(error)
+            return
         callbacks = Callbacks(done, self._failed)
         outputs = [params["out"]] if "out" in params else []
         request = {"path": str(version.file), **params}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -113,6 +114,12 @@ class Start:
             self._window.close()
 
 
+def _end(window: Window) -> None:
+    """Close for a signal: nobody is there to be asked, but folders and the worker must go."""
+    window.files.ask_discard = lambda titles: True
+    window.close()
+
+
 def run(
     path: Path | None,
     *,
@@ -149,6 +156,8 @@ def run(
     if clock is not None:
         clock.mark("window_s")
     window.stage.prepare()  # the window is there to be seen; a quarter of a second now is one saved at the first file
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda _number, _frame: _end(window))
     start = Start(window, clock, quit_after, screenshot)
     start.open(path, diff, checkpoint, tags)
     code = app.exec()

@@ -63,6 +63,10 @@ class Background(QObject):
         """Whether any result is still awaited."""
         return bool(self._newest)
 
+    def awaits(self, prefix: str) -> bool:
+        """Whether a task whose key starts with ``prefix`` waits or runs."""
+        return any(key.startswith(prefix) for key in self._newest)
+
     def close(self) -> None:
         """Deliver nothing any more."""
         self._closed = True

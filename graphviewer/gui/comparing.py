@@ -144,7 +144,9 @@ class Comparing(QObject):
         """Compare again with one more pin; what was said of either node before no longer holds."""
         comparison = self.comparison
         if comparison is not None:
-            kept = [one for one in comparison.pins if not any(a == b is not None for a, b in zip(one, pin, strict=True))]
+            kept = [
+                one for one in comparison.pins if not any(a == b is not None for a, b in zip(one, pin, strict=True))
+            ]
             self._compare_again(comparison, (*kept, pin))
 
     def _unpin(self, pin: Pin) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from graphviewer.analysis.diff import Change, Diff, FunctionChange
     from graphviewer.gui.versions import Comparison
 
-_MOST = 40
+_MOST, _MOST_INSIDE = 40, 8  # entries of a list; of nodes that differ inside one function
 _LONGEST = 200
 _HOW = {
     "pinned": "by hand: they are pinned as the same",
@@ -157,12 +157,14 @@ def _functions(changes: Sequence[FunctionChange]) -> str:
         name = (change.after if change.after is not None else change.before) or ""
         parts.append(f"<p><b>{escape(name)}</b> {escape(change.status)}: {escape(change.reason)}</p>")
         inside = change.inside.changes if change.inside is not None else ()
-        rows = "".join(
-            f"<tr><td class='key'>{escape(one.status)}</td><td>{escape(one.name)}</td><td>{escape(one.reason)}</td></tr>"
-            for one in inside[:8]
-        )
-        parts.append(f"<table>{rows}</table>{_more(inside, 8)}" if rows else "")
+        rows = "".join(_inside_row(one) for one in inside[:_MOST_INSIDE])
+        parts.append(f"<table>{rows}</table>{_more(inside, _MOST_INSIDE)}" if rows else "")
     return "".join(parts) + _more(changes)
+
+
+def _inside_row(change: Change) -> str:
+    cells = "".join(f"<td>{escape(text)}</td>" for text in (change.name, change.reason))
+    return f"<tr><td class='key'>{escape(change.status)}</td>{cells}</tr>"
 
 
 def _more(found: Sequence[object], shown: int = _MOST) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
+from graphviewer.errors import WriteError
 from graphviewer.gui.texts import label
 from graphviewer.gui.versions import Version
 
@@ -96,9 +97,11 @@ class Files(QObject):
     def ask_picture(self) -> None:
         """Let the user name a picture of what the canvas shows."""
         path, _ = QFileDialog.getSaveFileName(self._window, "Save Picture", "graph.png", "PNG (*.png)")
-        if path:
-            self._window.stage.left.canvas.grab().save(path)
-            self._window.say(f"Saved {path}.")
+        target = Path(path) if Path(path).suffix.lower() == ".png" else Path(f"{path}.png")
+        if path and self._window.stage.left.canvas.grab().save(str(target), "PNG"):
+            self._window.say(f"Saved {target}.")
+        elif path:
+            self._window.tell(WriteError(f"{target} could not be written.", "Is the folder there, and writable?"))
 
     # -- what is not saved --------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.errors import GraphViewerError, TrainingModeError
+from graphviewer.errors import GraphViewerError, ReadError, TrainingModeError
 from graphviewer.gui.jobs import Callbacks, Jobs
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Family, Version
@@ -47,8 +47,13 @@ class Operator(QObject):
         self._runs: dict[int, Run] = {}
         self._numbers = itertools.count(1)
 
-    def run(self, operation: str, label: str, version: Version, parameters: Mapping[str, Any]) -> Run:
+    def run(self, operation: str, label: str, version: Version, parameters: Mapping[str, Any]) -> Run | None:
         """Start an operation on a version; its result becomes a new version beside it."""
+        try:
+            version.require_unchanged()
+        except ReadError as error:
+            self._session.failed.emit(error)
+            return None
         number = next(self._numbers)
         target = self._folder / f"{number}-{operation}.meta"
         request = {
@@ -122,6 +127,9 @@ class Operator(QObject):
         return next(one for one in numbered if one not in taken)
 
     def _show(self, run: Run, version: Version) -> None:
+        if run.version not in self._session.tabs:
+            self._update(run, message="not shown: its tab was closed", is_active=False)
+            return
         version.summary = summary_line(run.version, version, run.result)
         self._update(run, message=version.summary, is_active=False)
         self._session.add_tab(version)
@@ -130,6 +138,8 @@ class Operator(QObject):
     def _update(self, run: Run, **changes: Any) -> None:
         for name, value in changes.items():
             setattr(run, name, value)
+        if not run.is_active:  # a row of JOBS must not keep a closed graph in memory
+            self._runs = {job: other for job, other in self._runs.items() if other is not run}
         self.run_changed.emit(run)
 
 

@@ -224,24 +224,30 @@ class Pane(QObject):
             self._session.select(Selection.of(self.scopes, item))
 
     def _click(self, item: int, modifiers: Qt.KeyboardModifier) -> None:
+        if self.drawing is None:  # the canvas still shows the tab before, whose items mean other nodes here
+            return
         if modifiers & Qt.KeyboardModifier.ShiftModifier and self.subject is not None:
             self._session.select_second(Selection.of(self.scopes, item))
         else:
             self._select(item)
 
     def _activate(self, item: int) -> None:
+        if self.drawing is None:
+            return
         scopes = self.scopes
         if scopes.is_scope[item]:
             self._session.toggle(scopes.path(item))
 
     def _menu(self, item: int, where: QPoint) -> None:
-        if self.subject is not None and item >= 0:
+        if self.drawing is not None and item >= 0:
             if item not in self._selected_items():
                 self._select(item)
             self.menu_requested.emit(self._session.selection, where)
 
     def _list_ends(self, _item: int, ends: Sequence[int], where: QPoint) -> None:
         """The nodes at the other ends of edges that are not drawn; one that is chosen is gone to."""
+        if self.drawing is None:
+            return
         menu = QMenu(self.canvas)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for end in ends[:MOST_ENDS]:
@@ -277,7 +283,7 @@ class Pane(QObject):
         return self.canvas.hovered
 
     def _describe(self, item: int) -> str:
-        if self.subject is None:
+        if self.subject is None or self.drawing is None:
             return ""
         if item >= len(self.subject.document.scopes):
             return f"<b>{escape(self.scopes.path(item))}</b><br>equal scopes; a double click opens them"

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.errors import GraphViewerError
+from graphviewer.errors import GraphViewerError, ReadError
 from graphviewer.gui.jobs import Callbacks, Jobs
 from graphviewer.gui.session import Session
 from graphviewer.gui.versions import Version
@@ -21,7 +21,6 @@ class Prover(QObject):
 
     Attributes:
         ask: shows what a graph could touch (files, network, Python) and gives the user's answer.
-        verdicts: by (before, after), the JSON of ``verify``.
     """
 
     changed = Signal()
@@ -30,22 +29,23 @@ class Prover(QObject):
     def __init__(self, session: Session, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._jobs = session, jobs
-        self._running = 0
+        self._running: set[int] = set()
         self.state = ""
         self.ask: Ask = lambda touches: False
-        self.verdicts: dict[tuple[int, int], Mapping[str, Any]] = {}
 
     @property
     def is_running(self) -> bool:
         """Whether a verification or a run is on its way."""
-        return self._running > 0
+        return bool(self._running)
 
     def verdict(self, before: Version, after: Version) -> Mapping[str, Any] | None:
         """What a verification of two versions found; None before there was one."""
-        return self.verdicts.get((id(before), id(after)))
+        return after.verdicts.get(before)
 
     def verify(self, before: Version, after: Version, *, allow: bool = False) -> None:
         """Run both sides on the same feeds and compare."""
+        if not self._is_unchanged(before, after):
+            return
         checkpoint = before.document.checkpoint
         request = {
             "before": str(before.file),
@@ -58,7 +58,7 @@ class Prover(QObject):
             if found["touches"] and not allow and self.ask(found["touches"]):
                 self.verify(before, after, allow=True)
                 return
-            self.verdicts[id(before), id(after)] = found
+            after.verdicts[before] = found
             after.summary = f"{after.summary.partition('; verified')[0]}; {verdict_line(found)}".removeprefix("; ")
             self._session.said.emit(after.summary)
             self._session.tabs_changed.emit()
@@ -67,6 +67,8 @@ class Prover(QObject):
 
     def run(self, version: Version, outputs: Sequence[str], *, allow: bool = False) -> None:
         """One forward pass of the named tensors on made-up values; asks first where the graph touches anything."""
+        if not self._is_unchanged(version):
+            return
 
         def forward(permission: bool) -> None:
             checkpoint = version.document.checkpoint
@@ -89,7 +91,7 @@ class Prover(QObject):
 
     def _submit(self, name: str, request: Mapping[str, Any], done: Callable[[Mapping[str, Any]], None]) -> None:
         def end() -> None:
-            self._running -= 1
+            self._running.discard(number)
             self.state = ""
             self.changed.emit()
 
@@ -105,9 +107,23 @@ class Prover(QObject):
             self.state = message
             self.changed.emit()
 
-        self._running += 1
-        self._jobs.submit(name, request, Callbacks(finished, failed, progress, end))
+        number = self._jobs.submit(name, request, Callbacks(finished, failed, progress, end))
+        self._running.add(number)
         self.changed.emit()
+
+    def cancel(self) -> None:
+        """Stop what runs, at once: a graph may have a loop that never ends."""
+        for number in tuple(self._running):
+            self._jobs.cancel(number)
+
+    def _is_unchanged(self, *versions: Version) -> bool:
+        try:
+            for version in versions:
+                version.require_unchanged()
+        except ReadError as error:
+            self._session.failed.emit(error)
+            return False
+        return True
 
 
 def verdict_line(found: Mapping[str, Any]) -> str:

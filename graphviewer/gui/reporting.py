@@ -28,7 +28,7 @@ def write_report(diff: Diff, path: Path, roles: Overlay | None, *, force: bool =
         force: replace an existing file.
 
     Raises:
-        WriteError: the file exists, or cannot be written.
+        GraphViewerError: the file exists, or cannot be written.
     """
     if path.exists() and not force:  # said before the work, not after it
         raise GraphViewerError(f"{path} exists.", "Choose another name, or overwrite it (--force).")

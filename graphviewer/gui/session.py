@@ -281,8 +281,11 @@ class Session(QObject):
         if self.version is None:
             return None
         document = self.version.document
-        if endpoint.node not in document.graph.index and endpoint.node in document.unfolded.graph.index:
-            return "it is inside a function; choose the call around it"
+        if endpoint.node not in document.graph.index:
+            is_inside = endpoint.node in document.unfolded.graph.index
+            return (
+                "it is inside a function; choose the call around it" if is_inside else "this version has no such node"
+            )
         return refuse_output(document, endpoint) if kind == "outputs" else None
 
     def type_endpoints(self, kind: str, text: str) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
+from weakref import WeakKeyDictionary, ref
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
@@ -67,7 +68,7 @@ class Stage(QWidget):
         self.welcome = Welcome()
         self.tools = QVBoxLayout()  # for lines of what is under way: a trace, a part that is shown
         self.pages = QStackedWidget()
-        self._cameras: dict[Tab, Camera] = {}
+        self._cameras: WeakKeyDictionary[Tab, Camera] = WeakKeyDictionary()
         self._shown: Tab | None = None
         self._syncing = False
         self._lay_out()
@@ -145,7 +146,9 @@ class Stage(QWidget):
     def _fill_tabs(self) -> None:
         self.tabs.blockSignals(True)
         while self.tabs.count():
+            button = self.tabs.tabButton(0, QTabBar.ButtonPosition.RightSide)
             self.tabs.removeTab(0)
+            button.deleteLater()
         for tab in self._session.tabs:
             at = self.tabs.addTab(label(tab.title))
             self.tabs.setTabButton(at, QTabBar.ButtonPosition.RightSide, self._close_button(tab))
@@ -158,7 +161,8 @@ class Stage(QWidget):
         button = QToolButton(text="✕", autoRaise=True, objectName="closeTab")
         button.setToolTip("Close this tab")
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a Space must never close what is not saved
-        button.clicked.connect(lambda: self.close_requested.emit(tab))
+        known = ref(tab)  # a button outlives its tab by a turn of the event loop, and must not keep the graph in memory
+        button.clicked.connect(lambda: self.close_requested.emit(known()))
         return button
 
     def _tab_chosen(self, at: int) -> None:
@@ -270,13 +274,15 @@ class Stage(QWidget):
 
     def _follow(self, leader: Pane, follower: Pane, rect: QRectF) -> None:
         """Show the same part of the graph at the same scale in the other pane."""
-        if self._syncing or follower.subject is None or leader.subject is None:
+        if self._syncing or follower.drawing is None or leader.drawing is None:
             return
         self._syncing = True
-        corner = rect.topLeft() + self._offset(leader, follower)
-        camera, scale = follower.canvas.camera, leader.canvas.camera.scale
-        follower.canvas.show_camera(camera._replace(scale=scale, left=corner.x(), top=corner.y()))
-        self._syncing = False
+        try:
+            corner = rect.topLeft() + self._offset(leader, follower)
+            camera, scale = follower.canvas.camera, leader.canvas.camera.scale
+            follower.canvas.show_camera(camera._replace(scale=scale, left=corner.x(), top=corner.y()))
+        finally:
+            self._syncing = False
 
     @staticmethod
     def _offset(leader: Pane, follower: Pane) -> QPointF:

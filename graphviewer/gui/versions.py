@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import stat
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from graphviewer.errors import ReadError
 from graphviewer.model.bodies import extended
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
@@ -24,6 +26,15 @@ if TYPE_CHECKING:
     from graphviewer.gui.session import Selection
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.part import Part
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """What tells that a file was written again: size and time; None for a folder, a prefix, or no file."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 @dataclass(eq=False)
@@ -75,6 +86,7 @@ class Version:
         roles: the overlay for the chosen outputs, when there are any.
         suggested_outputs, suggested_inputs: ranked candidates; empty until they are computed.
         is_saved: closing the window loses nothing.
+        verdicts: by the version it was verified against, the JSON of ``verify``.
         summary: one calm line about how it was made.
         problems: faults of the graph, the first thousands of ``problem_count``; None until it was checked.
         lenses: overlays of the moment, by kind: ``search``, ``trace``.
@@ -91,12 +103,25 @@ class Version:
     suggested_outputs: Sequence[Suggestion] = ()
     suggested_inputs: Sequence[Suggestion] = ()
     is_saved: bool = True
+    verdicts: WeakKeyDictionary[Version, Mapping[str, Any]] = field(default_factory=WeakKeyDictionary)
     roles: Overlay | None = None
     summary: str = ""
     problems: Sequence[Problem] | None = None
     problem_count: int = 0
     lenses: dict[str, Overlay] = field(default_factory=dict)
     isolated: Isolated | None = None
+
+    def __post_init__(self) -> None:
+        self._stamp = _stamp(self.file)
+
+    def require_unchanged(self) -> None:
+        """Make sure that the worker would read what the window shows.
+
+        Raises:
+            ReadError: the file changed, or went away, since it was opened.
+        """
+        if _stamp(self.file) != self._stamp:
+            raise ReadError(f"{self.file.name} changed on disk since it was opened.", "Open it again.")
 
     @property
     def title(self) -> str:

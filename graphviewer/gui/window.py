@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox
 
@@ -339,6 +339,11 @@ class Window(QMainWindow):
             pane.set_style(self.settings.direction, stacked=self.settings.stacks, tucked=self.settings.tuck)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.background.awaits("save-"):
+            event.ignore()
+            self.say("Saving; the window closes when it is done.")
+            QTimer.singleShot(100, self, self.close)
+            return
         if not self.files.may_lose(self.session.versions()):
             event.ignore()
             return

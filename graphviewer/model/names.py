@@ -64,6 +64,8 @@ def resolve(text: str, index: Mapping[str, int]) -> Endpoint:
     Raises:
         UnknownNameError: no node, or several differing only in case; the message names the nearest.
     """
+    if text in index:  # a name may begin or end with spaces
+        return Endpoint(text)
     for spelling in _spellings(text):
         name, port = parse_input(spelling)
         for candidate, at in ((spelling, 0), (name, max(port, 0))):
@@ -83,5 +85,6 @@ def resolve(text: str, index: Mapping[str, int]) -> Endpoint:
 
 def resolve_all(texts: Iterable[str], index: Mapping[str, int]) -> list[Endpoint]:
     """Resolve repeated and comma-separated names, keeping order and dropping doubles."""
-    parts = [part for text in texts for part in ([text] if text in index else text.split(",")) if part.strip()]
+    parts = [part for text in texts for part in ([text] if text in index else text.split(","))]
+    parts = [part for part in parts if part in index or part.strip()]
     return list(dict.fromkeys(resolve(part, index) for part in parts))

@@ -1,10 +1,10 @@
 """Keep only what the chosen outputs need.
 
 Everything that the outputs do not depend on goes away: gradients, optimizer, saver, summaries, other towers, and
-functions that nothing calls any more. A saver stays only where it alone knows under which keys a checkpoint has the
-variables that stay: partitions, moving averages, SavedModels of TF2. What stays keeps its name, attributes and order, so the diff of this operation
-holds removals only. Variables stay variables; to put their values in, freeze instead. Chosen inputs become
-placeholders, and what fed them goes.
+functions that nothing calls any more. What stays keeps its name, attributes and order, so the diff of this operation
+holds removals only. Variables stay variables; to put their values in, freeze instead. A saver stays where it alone
+knows under which keys a checkpoint has these variables: moving averages, partitions, SavedModels of TF2. Chosen inputs
+become placeholders, and what fed them goes.
 
 TensorFlow's extract_sub_graph does the same, but also keeps what kept nodes are merely colocated with, never prunes the
 function library, and takes quadratic time.

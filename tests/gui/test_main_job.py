@@ -81,7 +81,7 @@ def test_that_a_freeze_runs_in_the_worker_and_opens_before_and_after(opened: Win
     assert sum(comparison.diff.summary().values()) >= len(before.graph)
     assert all(change.reason for change in comparison.diff.changes)
     assert opened.furniture.changes.model.rowCount() == len(comparison.diff.changes)
-    assert "→" in opened.furniture.changes.totals.text()
+    assert "→" in opened.furniture.changes.bars.totals[0].text
 
 
 def test_that_a_row_of_the_changes_goes_to_the_node_in_both_views(opened: Window, qtbot: QtBot) -> None:

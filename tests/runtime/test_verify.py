@@ -349,3 +349,28 @@ def test_that_a_queue_without_runners_is_fed_and_does_not_wait(tmp_path):
 
     assert found.verdict == "same"
     assert time.monotonic() - start < 20
+
+
+def test_that_a_graph_that_takes_no_batch_but_one_is_run_with_one(tmp_path):
+    def build() -> None:
+        x = v1.placeholder(tf.float32, [None, 4], "x")
+        tf.identity(tf.reshape(x, [1, 2, 2]) * v1.get_variable("w", [2]), name="y")
+
+    document = saved(build, tmp_path)
+
+    found = verify(document, freeze(document))
+
+    assert (found.verdict, found.feeds[0].shape) == ("same", (1, 4))
+
+
+def test_that_a_graph_that_runs_with_no_batch_is_told_by_its_first_error(tmp_path):
+    def build() -> None:
+        x = v1.placeholder(tf.float32, [None, 4], "x")
+        tf.identity(tf.reshape(x, [3, 4]), name="y")
+
+    document = saved(build, tmp_path)
+
+    found = verify(document, document, ["y"])
+
+    assert found.verdict == "cannot"
+    assert "8 values" in found.reason

@@ -143,3 +143,16 @@ def test_that_an_old_placeholder_without_a_shape_has_unknown_rank():
     assert wanted(Document("graphdef", graph_def), Endpoint("x")).shape is None
     graph_def.versions.producer = 24
     assert wanted(Document("graphdef", graph_def), Endpoint("x")).shape == []
+
+
+def test_that_the_batch_of_the_graphs_own_pipeline_is_known_though_any_may_be_fed():
+    graph_def = protos.GraphDef()
+    graph_def.node.add(name="data", op="BatchDatasetV2")
+    following = graph_def.node.add(name="next", op="IteratorGetNext", input=["data"])
+    for size in (40, 3):
+        following.attr["output_shapes"].list.shape.add() if size == 40 else None
+        following.attr["output_shapes"].list.shape[0].dim.add(size=size)
+
+    want = wanted(Document("graphdef", graph_def), Endpoint("next"))
+
+    assert (want.shape, want.usual_shape) == ([-1, 3], [40, 3])

@@ -13,6 +13,7 @@ from operation_graphs import (
     document,
     freeze,
     identity,
+    lines,
     network,
     node,
     placeholder,
@@ -22,6 +23,7 @@ from operation_graphs import (
 
 from graphviewer import protos
 from graphviewer.errors import OperationError
+from graphviewer.operations.registry import operations
 from graphviewer.protos import DataType
 
 
@@ -80,6 +82,21 @@ def test_that_of_savers_that_disagree_the_one_that_fits_the_checkpoint_is_taken(
     result = freeze(with_savers(PLAIN, AVERAGES), Values({key: BOTH[key]}))
 
     np.testing.assert_array_equal(value_of(result, "net/w"), WEIGHTS + 1)
+
+
+def test_that_variables_that_no_saver_saves_are_told_from_those_of_another_checkpoint():
+    before = document(
+        *network(const("file", b"f", DataType.STRING), *PLAIN).graph_def.node,
+        variable("state", [2, 2]),
+        identity("z = MatMul y state"),
+    )
+
+    with pytest.raises(OperationError, match="1 variable that the outputs need has no value") as error:
+        freeze(before, Values({"net/w": WEIGHTS}), ["z"])
+    assert "own saver does not save them" in error.value.hint
+    assert lines(freeze(before, Values({"net/w": WEIGHTS}), ["z"], inputs=["state"]).document).count(
+        "state = Placeholder"
+    )
 
 
 def test_that_a_saver_with_slices_gives_each_part_its_piece():
@@ -170,3 +187,18 @@ def test_that_a_savedmodels_restore_function_tells_the_key():
     result = freeze(before, Values({"a/.VALUE": WEIGHTS, "b/.VALUE": WEIGHTS + 7}))
 
     np.testing.assert_array_equal(value_of(result, "net/w"), WEIGHTS + 7)
+
+
+@pytest.mark.parametrize("first", ["extract", "cut-inputs"])
+def test_that_freezing_after_another_operation_takes_the_values_that_the_saver_names(first):
+    """Without its saver the graph would silently take the raw weights."""
+    whole = with_savers(AVERAGES)
+    smaller = operations()[first].run(whole, outputs=["y"], inputs=["x"]).document
+
+    np.testing.assert_array_equal(value_of(freeze(smaller, Values(BOTH)), "net/w"), WEIGHTS + 1)
+
+
+def test_that_extract_drops_a_saver_that_says_nothing_new():
+    kept = operations()["extract"].run(with_savers(PLAIN), outputs=["y"]).document
+
+    assert set(kept.graph.names) == {"x", "net/w", "net/w/read", "y"}

@@ -62,6 +62,26 @@ def test_that_waiting_for_updates_and_checks_is_dropped_and_reported():
     assert ("z", "wait dropped") in [(rewrite.node, rewrite.rule) for rewrite in result.rewrites]
 
 
+def test_that_what_reads_the_reference_of_an_update_reads_the_new_value():
+    before = document(
+        placeholder(),
+        variable("w", [2, 2]),
+        const("one", WEIGHTS),
+        node("flag = Placeholder", dtype=DataType.BOOL, shape=[]),
+        node("add = AssignAdd w one", T=F),
+        node("again = AssignAdd add one", T=F),
+        node("switch = RefSwitch again flag", T=F),
+        node("off = Neg switch", T=F),
+        node("on = Square switch:1", T=F),
+        node("merge = Merge off on", T=F),
+        identity("y = MatMul x merge"),
+    )
+
+    result = freeze(before, Values({"w": WEIGHTS}))
+
+    assert {"add = Add w one", "again = Add add one", "switch = Switch again flag"} <= set(lines(result.document))
+
+
 @pytest.mark.parametrize("op", ["ScatterUpdate", "ApplyGradientDescent", "CountUpTo"])
 def test_that_an_update_whose_result_the_outputs_use_is_refused(op):
     before = network(const("delta", WEIGHTS), node(f"update = {op} net/w delta delta", T=F), identity("z = Neg update"))

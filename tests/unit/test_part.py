@@ -61,11 +61,12 @@ def test_that_a_node_that_is_fed_and_needed_keeps_its_name():
     assert written(part) == {"s_1": [], "s": [], "y": ["s", "s_1"]}
 
 
-def test_that_parsed_examples_are_fed_unless_the_serialized_ones_are():
-    graph = document(("s", "Placeholder", []), ("parse", "ParseExample", ["s"]), ("y", "Relu", ["parse:1"]))
+@pytest.mark.parametrize(("op", "sparse"), [("ParseExample", "Nsparse"), ("ParseExampleV2", "num_sparse")])
+def test_that_parsed_examples_are_fed_unless_the_serialized_ones_are(op, sparse):
+    graph = document(("s", "Placeholder", []), ("parse", op, ["s"]), ("y", "Relu", ["parse:1"]))
     assert trace(graph, [Endpoint("y")]).asked == (Endpoint("parse", 1),)
     assert names(trace(graph, [Endpoint("y")], [Endpoint("s")])) == ["parse", "y"]
-    graph.graph_def.node[1].attr["Nsparse"].i = 1
+    graph.graph_def.node[1].attr[sparse].i = 1
     assert trace(graph, [Endpoint("y")]).asked == (Endpoint("s"),)
 
 

@@ -17,6 +17,7 @@ import cramjam
 from graphviewer.errors import CheckpointError
 from graphviewer.formats.checkpoint.checksum import masked_crc32c
 from graphviewer.formats.checkpoint.stable_file import COPY_AGAIN, StableFile
+from graphviewer.formats.paths import open_regular
 from graphviewer.model.tensors import TensorError, read_varint
 
 __all__ = ["SNAPPY_RATIO", "Table", "is_table"]
@@ -38,7 +39,7 @@ class _Handle(NamedTuple):
 def is_table(path: Path) -> bool:
     """The file ends as a sorted string table does; false for what cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             file.seek(0, 2)
             if file.tell() < FOOTER_SIZE:
                 return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphviewer.errors import CheckpointError
+from graphviewer.formats.paths import open_regular
 
 COPY_AGAIN = "Copy the checkpoint again from where it was made."
 _LFS = b"version https://git-lfs"
@@ -54,7 +55,7 @@ class StableFile:
                 COPY_AGAIN,
             )
         try:
-            with open(self.path, "rb", buffering=0) as file:
+            with open_regular(self.path) as file:
                 status = os.fstat(file.fileno())
                 if (status.st_size, status.st_mtime_ns) != (self.size, self.mtime_ns):
                     raise CheckpointError(f"{self.name} changed on disk since it was opened.", "Open it again.")
@@ -67,7 +68,7 @@ class StableFile:
 def is_lfs_pointer(path: Path) -> bool:
     """The file is what Git LFS leaves where a large file was not downloaded; false for what cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return file.read(len(_LFS)) == _LFS
     except OSError:
         return False

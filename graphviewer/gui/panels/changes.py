@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QTableView, QVBoxLayout, QWidget
 
+from graphviewer.gui.panels.bars import BeforeAfterBars, Total
 from graphviewer.gui.panels.change_groups import GROUPINGS, GroupsModel
 from graphviewer.gui.session import Selection, Session
 from graphviewer.gui.texts import tip
@@ -87,7 +88,8 @@ class ChangesPanel(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.totals = QLabel(objectName="totals", wordWrap=True)
+        self.totals = QLabel("Run an operation, or compare two versions.", objectName="totals", wordWrap=True)
+        self.bars = BeforeAfterBars(theme)
         self.grouping = QComboBox()
         self.grouping.addItems(["each change", *GROUPINGS])
         self.groups = GroupsModel(self)
@@ -120,6 +122,7 @@ class ChangesPanel(QWidget):
         self._size_columns()
         line = QHBoxLayout()
         line.addWidget(self.totals, 1)
+        line.addWidget(self.bars, 1)
         line.addWidget(self.grouping)
         line.addWidget(self.status)
         line.addWidget(self.filter)
@@ -159,6 +162,7 @@ class ChangesPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Colour the statuses anew."""
         self.model.theme = theme
+        self.bars.set_theme(theme)
         self.table.viewport().update()
 
     def refresh(self) -> None:
@@ -167,7 +171,9 @@ class ChangesPanel(QWidget):
         comparison = current if isinstance(current, Comparison) else None
         self.model.set_comparison(comparison)
         self._group()
-        self.totals.setText(totals_line(comparison) if comparison else "Run an operation, or compare two versions.")
+        self.totals.setVisible(comparison is None)
+        self.bars.setVisible(comparison is not None)
+        self.bars.show_totals(totals_of(comparison) if comparison is not None else ())
 
     def _filter(self) -> None:
         status = self.status.currentText()
@@ -200,8 +206,12 @@ class ChangesPanel(QWidget):
             self._go(self.shown.index(row, 0))
 
 
-def totals_line(comparison: Comparison) -> str:
-    """Nodes, edges, parameters and bytes before and after, in one line."""
+def totals_of(comparison: Comparison) -> list[Total]:
+    """Nodes, parameters, bytes and op kinds before and after."""
     before, after = comparison.totals
-    pairs = [(key, getattr(before, key), getattr(after, key)) for key in ("nodes", "edges", "parameters", "bytes")]
-    return "&nbsp;&nbsp; ".join(f"{key} <b>{a:,}&nbsp;→&nbsp;{b:,}</b>" for key, a, b in pairs)
+    return [
+        Total("Nodes", before.nodes, after.nodes),
+        Total("Parameters", before.parameters, after.parameters),
+        Total("Bytes", before.bytes, after.bytes),
+        Total("Op kinds", len(before.ops), len(after.ops)),
+    ]

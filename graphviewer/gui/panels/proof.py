@@ -27,6 +27,8 @@ class ProofPanel(QWidget):
         self._session, self._prover = session, prover
         self._ran: tuple[Version, Mapping[str, Any]] | None = None
         self.verify_button, self.run_button = QPushButton("Verify", objectName="primary"), QPushButton("Run")
+        self.cancel_button = QPushButton("Cancel", visible=False)
+        self.cancel_button.clicked.connect(prover.cancel)
         self.verify_button.setToolTip(_VERIFY)
         self.run_button.setToolTip(_RUN)
         self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
@@ -37,6 +39,7 @@ class ProofPanel(QWidget):
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         line = QHBoxLayout()
         line.addWidget(self.words, 1)
+        line.addWidget(self.cancel_button)
         line.addWidget(self.run_button)
         line.addWidget(self.verify_button)
         layout = QVBoxLayout(self)
@@ -81,6 +84,9 @@ class ProofPanel(QWidget):
     def refresh(self) -> None:
         """Show what is known about the current tab."""
         version, pair = self._session.version, self._pair()
+        self.cancel_button.setVisible(self._prover.is_running)
+        if self._ran is not None and self._ran[0] not in self._session.tabs:
+            self._ran = None
         self.verify_button.setEnabled(pair is not None and not self._prover.is_running)
         self.run_button.setEnabled(version is not None and not self._prover.is_running)
         found = self._prover.verdict(*pair) if pair is not None else None

@@ -94,9 +94,11 @@ def propagate(body: Body, start: Mapping[Tensor, Value]) -> None:
         tensor = work.popleft()
         value = body.value[tensor]
         for name, slot in body.consumers(tensor):
-            for port in _rewrite(Site(body, body.nodes[name], slot, value)):
+            node = body.nodes[name]
+            given = value._replace(updated=True) if node.op in _UPDATES else value
+            for port in _rewrite(Site(body, node, slot, value)):
                 if (name, port) not in body.value:
-                    body.value[name, port] = value
+                    body.value[name, port] = given
                     work.append((name, port))
 
 
@@ -126,7 +128,8 @@ def _use_value(site: Site) -> Iterable[int]:
             "not its value, so it cannot be frozen.",
             "Choose other outputs, or cut there with --input.",
         )
-    site.body.read.append((site.node.name, site.value.variable))
+    if not site.value.updated:
+        site.body.read.append((site.node.name, site.value.variable))
     return ()
 
 
@@ -264,7 +267,7 @@ def _update(site: Site) -> Iterable[int]:
         "update -> value",
         f"the outputs use what {site.node.op} gives; the variable '{site.value.variable}' stays as it is",
     )
-    return ()
+    return (0,)
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(

@@ -178,10 +178,17 @@ def _missing(
         wanted = source.key if source is not None else graph.names[number]
         rows.append((graph.names[number], wanted, ", ".join(near(wanted)) or "none"))
     more = f"\n... and {len(missing) - _LISTED:,} more" if len(missing) > _LISTED else ""
+    hint = _missing_hint({graph.names[number]: node_shape(document.node(number)) for number in missing}, checkpoint)
+    saved = {number for number, source in sources.items() if source.told_by.startswith(("restored by", "saved by"))}
+    if saved and saved.isdisjoint(missing):
+        hint = (
+            "The graph's own saver does not save them, so that no checkpoint has them: "
+            "feed them with --input, or choose outputs that do not need them."
+        )
     return OperationError(
         f"{_count(len(missing))} that the outputs need {'have' if len(missing) > 1 else 'has'} no value in the "
         f"checkpoint:\n{_table(rows)}{more}",
-        _missing_hint({graph.names[number]: node_shape(document.node(number)) for number in missing}, checkpoint),
+        hint,
     )
 
 

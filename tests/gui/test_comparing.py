@@ -1,0 +1,212 @@
+"""Two small graphs compared in a real window: what the inspector says, pins, changes only, a dropped file, a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QToolButton
+
+from graphviewer import protos
+from graphviewer.gui.session import Selection
+from graphviewer.gui.versions import Comparison
+from graphviewer.model.tensors import const_node
+from tests.gui.conftest import WAIT
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from graphviewer.gui.pane import Pane
+    from graphviewer.gui.window import Window
+
+Click = Callable[["Pane", str], None]
+
+
+def _graph(weights: list[float], activation: str, tail: str) -> protos.GraphDef:
+    graph_def = protos.GraphDef()
+    graph_def.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    graph_def.node.append(const_node("net/w", 1, values=np.array(weights, np.float32)))
+    for name, op, inputs in (
+        ("net/mul", "Mul", ["x", "net/w"]),
+        ("net/act", activation, ["net/mul"]),
+        ("same/a", "Abs", ["net/act"]),
+        ("same/b", "Neg", ["same/a"]),
+        (tail, "Sqrt", ["same/b"]),
+    ):
+        graph_def.node.add(name=name, op=op, input=inputs).attr["T"].type = 1
+    return graph_def
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    paths = tmp_path / "first.pb", tmp_path / "second.pb"
+    paths[0].write_bytes(_graph([1.0, 2.0, 3.0], "Relu", "old_tail").SerializeToString())
+    second = _graph([1.0, 2.5, 3.0], "Tanh", "new_tail")
+    second.node.add(name="extra", op="Exp", input=["new_tail"]).attr["T"].type = 1
+    paths[1].write_bytes(second.SerializeToString())
+    return paths
+
+
+@pytest.fixture
+def compared(window: Window, files: tuple[Path, Path], qtbot: QtBot) -> Window:
+    """A window that compares the two files, all scopes open."""
+    for count, path in enumerate(files, 1):
+        window.open_path(path)
+        qtbot.waitUntil(lambda count=count: len(window.session.versions()) == count, timeout=WAIT)
+    window.analyst.compare(*window.session.versions())
+    qtbot.waitUntil(lambda: window.comparing.comparison is not None, timeout=WAIT)
+    window.session.expand_below()
+    _settle(window, qtbot)
+    return window
+
+
+def _settle(window: Window, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not window.background.busy(), timeout=WAIT)
+
+
+def _text(window: Window) -> str:
+    return window.furniture.inspector.page.toPlainText()
+
+
+def _status(comparison: Comparison, name: str) -> dict[tuple[str | None, str | None], str]:
+    return {(one.before, one.after): one.match for one in comparison.diff.changes if name in (one.before, one.after)}
+
+
+def test_that_the_inspector_shows_what_differs_as_old_and_new(compared: Window) -> None:
+    compared.session.select(Selection("net/act"))
+    text = _text(compared)
+    assert "changed" in text and "Match: by name." in text
+    assert "Relu" in text and "Tanh" in text
+    compared.session.select(Selection("net/w"))
+    text = _text(compared)
+    assert "1 of 3 elements differ, by 0.5 at most" in text
+    assert "mean" in text and "2.166667" in text
+    compared.session.select(Selection("same/a"))
+    assert "Unchanged." in _text(compared)
+
+
+def test_that_without_a_selection_the_inspector_speaks_of_the_comparison(compared: Window) -> None:
+    compared.session.select(None)
+    text = _text(compared)
+    assert "first.pb → second.pb" in text and "unchanged" in text
+
+
+def test_that_a_pin_begun_on_one_side_and_clicked_on_the_other_links_the_two(
+    compared: Window, click: Click, qtbot: QtBot
+) -> None:
+    first = compared.comparing.comparison
+    assert ("old_tail", "extra") not in _status(first, "extra")
+    click(compared.stage.left, "old_tail")
+    qtbot.keyClick(compared.stage.left.canvas, Qt.Key.Key_S)
+    bar = compared.comparing.bar
+    assert bar.isVisible() and "old_tail" in bar.text.text()
+    click(compared.stage.left, "x")
+    assert compared.comparing.waiting == (0, "old_tail"), "a click on the same side chooses nothing"
+    click(compared.stage.right, "extra")
+    qtbot.waitUntil(lambda: compared.comparing.comparison not in (None, first), timeout=WAIT)
+    again = compared.comparing.comparison
+    assert _status(again, "extra") == {("old_tail", "extra"): "pinned"}
+    assert len([tab for tab in compared.session.tabs if isinstance(tab, Comparison)]) == 1
+    pin = next(one for one in bar.findChildren(QToolButton) if "old_tail" in one.text() and one.isVisible())
+    qtbot.mouseClick(pin, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: compared.comparing.comparison not in (None, again), timeout=WAIT)
+    assert compared.comparing.comparison.pins == ()
+    assert ("old_tail", "extra") not in _status(compared.comparing.comparison, "extra")
+    assert not bar.isVisible()
+
+
+def test_that_a_node_can_be_pinned_as_having_no_twin(compared: Window, click: Click, qtbot: QtBot) -> None:
+    first = compared.comparing.comparison
+    click(compared.stage.right, "net/act")
+    compared.comparing.pin()
+    assert compared.comparing.waiting == (1, "net/act"), "the side is that of the view that was clicked"
+    qtbot.mouseClick(compared.comparing.bar.has_none, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: compared.comparing.comparison not in (None, first), timeout=WAIT)
+    assert set(_status(compared.comparing.comparison, "net/act")) == {("net/act", None), (None, "net/act")}
+
+
+def test_that_escape_ends_the_choice_of_a_twin(compared: Window, click: Click, qtbot: QtBot) -> None:
+    click(compared.stage.left, "net/act")
+    compared.comparing.pin()
+    qtbot.keyClick(compared.stage.left.canvas, Qt.Key.Key_Escape)
+    assert compared.comparing.waiting is None and not compared.comparing.bar.isVisible()
+
+
+def test_that_a_pin_can_be_made_in_the_merged_view(compared: Window, click: Click, qtbot: QtBot) -> None:
+    first = compared.comparing.comparison
+    compared.stage.toggle_merged()
+    _settle(compared, qtbot)
+    click(compared.stage.left, "net/act")
+    compared.comparing.pin()
+    click(compared.stage.left, "extra")
+    qtbot.waitUntil(lambda: compared.comparing.comparison not in (None, first), timeout=WAIT)
+    assert compared.comparing.comparison.pins == (("net/act", "extra"),)
+    assert compared.comparing.comparison.is_merged_shown
+
+
+def test_that_changes_only_closes_what_is_the_same_and_shows_it_again(compared: Window, qtbot: QtBot) -> None:
+    session = compared.session
+    assert session.family.expanded >= {"net", "same"}
+    compared.stage.changes_button.click()
+    assert session.family.expanded == {"net"}
+    assert "unchanged" in session.hidden["diff"]
+    compared.stage.changes_button.click()
+    assert session.family.expanded >= {"net", "same"}
+    assert "unchanged" not in session.hidden["diff"]
+    _settle(compared, qtbot)
+
+
+def test_that_the_bars_show_both_numbers(compared: Window) -> None:
+    panel = compared.furniture.changes
+    totals = {total.label: total for total in panel.bars.totals}
+    assert totals["Nodes"].text == "7 → 8 (+14 %)"
+    assert totals["Op kinds"].before == 7
+    assert panel.bars.isVisible() and not panel.totals.isVisible()
+    picture = panel.bars.grab().toImage()
+    accent = compared.theme.color("window.accent")
+    assert any(picture.pixelColor(x, picture.height() - 6) == accent for x in range(picture.width()))
+
+
+def _drop(window: Window, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    where, left = QPointF(QPoint(20, 20)), Qt.MouseButton.LeftButton
+    window.dropEvent(QDropEvent(where, Qt.DropAction.CopyAction, data, left, Qt.KeyboardModifier.NoModifier))
+
+
+def test_that_a_second_file_that_is_dropped_can_be_compared_with_the_first(
+    window: Window, files: tuple[Path, Path], qtbot: QtBot
+) -> None:
+    bar = window.comparing.bar
+    _drop(window, files[0])
+    qtbot.waitUntil(lambda: len(window.session.versions()) == 1, timeout=WAIT)
+    assert not bar.isVisible(), "nothing to compare with"
+    _drop(window, files[1])
+    qtbot.waitUntil(bar.isVisible, timeout=WAIT)
+    assert bar.compare.text() == "Compare with first.pb"
+    qtbot.mouseClick(bar.compare, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.comparing.comparison is not None, timeout=WAIT)
+    found = window.comparing.comparison
+    assert (found.before.title, found.after.title) == ("first.pb", "second.pb")
+    assert not bar.isVisible()
+
+
+def test_that_two_files_dropped_at_once_can_be_compared(window: Window, files: tuple[Path, Path], qtbot: QtBot) -> None:
+    _drop(window, *files)
+    qtbot.waitUntil(lambda: len(window.session.versions()) == 2, timeout=WAIT)
+    assert window.comparing.bar.compare.text() == "Compare with first.pb"
+
+
+def test_that_the_report_is_written_with_both_pictures(compared: Window, tmp_path: Path, qtbot: QtBot) -> None:
+    path = tmp_path / "report.html"
+    compared.comparing.save_report(compared.comparing.comparison, path)
+    qtbot.waitUntil(path.exists, timeout=WAIT)
+    page = path.read_text("utf-8")
+    assert page.count("data:image/png;base64,") == 2
+    assert "net/act" in page
+    qtbot.waitUntil(lambda: compared.furniture.state.text().startswith("Saved"), timeout=WAIT)

@@ -1,0 +1,156 @@
+"""What people and machines do to a window in the wrong moment."""
+
+from __future__ import annotations
+
+import gc
+import os
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from graphviewer.gui.session import Selection
+from graphviewer.gui.versions import Comparison
+from graphviewer.model.names import Endpoint
+from tests.gui.conftest import WAIT
+from tests.gui.test_main_job import freeze
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from graphviewer.gui.window import Window
+
+OTHER = (
+    'node { name: "only" op: "Placeholder" } node { name: "after" op: "Relu" input: "only" } versions { producer: 9 }'
+)
+CHANGED = 'node { name: "evil" op: "NoOp" } versions { producer: 9 }'
+
+
+def open_text(window: Window, qtbot: QtBot, path: Path, text: str = OTHER) -> None:
+    path.write_text(text)
+    known = len(window.session.tabs)
+    window.open_path(path)
+    qtbot.waitUntil(lambda: len(window.session.tabs) > known, timeout=WAIT)
+    qtbot.waitUntil(lambda: window.stage.left.drawing is not None and not window.jobs.is_busy(), timeout=WAIT)
+
+
+def test_that_a_click_while_another_tab_is_being_drawn_selects_nothing(
+    opened: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    open_text(opened, qtbot, tmp_path / "small.pbtxt")
+    opened.session.show_tab(opened.session.tabs[0])
+    qtbot.waitUntil(lambda: opened.stage.left.drawing is not None, timeout=WAIT)
+    shown = len(opened.stage.left.canvas.scene_shown.scopes)
+    opened.session.select(None)
+    opened.session.show_tab(opened.session.tabs[1])
+    opened.stage.left.canvas.item_clicked.emit(shown - 1, Qt.KeyboardModifier.NoModifier)
+    opened.stage.left.canvas.item_activated.emit(shown - 1)
+    opened.stage.left.canvas.pan(5, 5)
+    assert opened.session.selection is None
+
+
+def test_that_a_file_which_changed_on_disk_is_said_and_not_read(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "graph.pbtxt"
+    open_text(window, qtbot, path)
+    window.session.type_endpoints("outputs", "after")
+    qtbot.waitUntil(lambda: not window.jobs.is_busy(), timeout=WAIT)
+    path.write_text(CHANGED)
+    window.run_operation("extract")
+    assert "changed on disk" in window.furniture.banner.text.text()
+    assert not window.operator.active()
+
+
+def test_that_a_node_of_another_tab_cannot_be_marked_here(opened: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    opened.session.select(Selection("net_1/probabilities"))
+    open_text(opened, qtbot, tmp_path / "small.pbtxt")
+    assert opened.session.selection is None or not opened.furniture._actions["output"].isEnabled()
+    for kind in ("outputs", "inputs"):
+        with qtbot.waitSignal(opened.session.failed) as told:
+            opened.session.toggle_endpoint(kind, Endpoint("net_1/probabilities"))
+        assert "no such node" in told.args[0].message
+        assert getattr(opened.session.family, kind) == []
+
+
+def test_that_a_result_whose_tab_was_closed_does_not_come_back(opened: Window, qtbot: QtBot) -> None:
+    opened.session.type_endpoints("outputs", "net_1/probabilities")
+    opened.session.type_endpoints("inputs", "images")
+    qtbot.waitUntil(lambda: not opened.jobs.is_busy(), timeout=WAIT)
+    opened.run_operation("freeze")
+    opened.close_tab()
+    qtbot.waitUntil(lambda: not opened.operator.active() and not opened.background.busy(), timeout=WAIT)
+    assert opened.session.tabs == []
+
+
+def test_that_closed_tabs_leave_memory(opened: Window, qtbot: QtBot) -> None:
+    comparison = freeze(opened, qtbot)
+    document = weakref.ref(comparison.after.document)
+    del comparison
+    while opened.session.tabs:
+        opened.session.close_tab(opened.session.tabs[-1])
+    opened.session.select(None)
+    qtbot.waitUntil(lambda: not opened.jobs.is_busy() and not opened.background.busy(), timeout=WAIT)
+    qtbot.wait(50)
+    gc.collect()
+    assert document() is None
+
+
+def test_that_results_that_are_not_saved_are_asked_about_and_saved_ones_are_not(
+    opened: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    comparison = freeze(opened, qtbot)
+    asked: list[list[str]] = []
+    opened.files.ask_discard = lambda titles: bool(asked.append(titles))
+    assert not opened.close() and opened.isVisible()
+    assert asked == [[comparison.after.title]]
+    opened.files.save(comparison.after, tmp_path / "kept.pb")
+    qtbot.waitUntil(lambda: comparison.after.is_saved, timeout=WAIT)
+    assert opened.close() and len(asked) == 1
+
+
+def test_that_closing_while_a_file_is_written_waits_for_it(opened: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    target = tmp_path / "saved.pbtxt"
+    opened.files.save(opened.session.version, target)
+    opened.close()
+    qtbot.waitUntil(lambda: not opened.isVisible(), timeout=WAIT)
+    assert target.stat().st_size > 10_000
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".saved")] == []
+
+
+@pytest.mark.parametrize(("name", "written"), [("a.png", "a.png"), ("b", "b.png"), ("gone/c.png", None)])
+def test_that_a_picture_is_written_or_the_failure_told(
+    opened: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, written: str | None
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_arguments: (str(tmp_path / name), ""))
+    opened.files.ask_picture()
+    if written is None:
+        assert "could not be written" in opened.furniture.banner.text.text()
+    else:
+        assert (tmp_path / written).stat().st_size > 1_000
+
+
+def test_that_names_with_outer_spaces_can_be_outputs(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    text = 'node { name: "x" op: "Placeholder" } node { name: " y " op: "Relu" input: "x" } versions { producer: 9 }'
+    open_text(window, qtbot, tmp_path / "spaces.pbtxt", text)
+    window.session.toggle_endpoint("outputs", Endpoint(" y "))
+    qtbot.waitUntil(lambda: not window.jobs.is_busy(), timeout=WAIT)
+    window.run_operation("extract")
+    qtbot.waitUntil(lambda: isinstance(window.session.current, Comparison), timeout=WAIT)
+
+
+def test_that_a_suggestion_is_taken_by_a_double_click_once(opened: Window, qtbot: QtBot) -> None:
+    panel = opened.furniture.endpoints.outputs
+    opened.show()
+    first = panel.suggestions.item(0)
+    name = first.data(Qt.ItemDataRole.UserRole)
+    spot = panel.suggestions.visualItemRect(first).center()
+    qtbot.mouseClick(panel.suggestions.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    qtbot.mouseDClick(panel.suggestions.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert opened.session.family.outputs == [name]
+
+
+def test_that_the_session_folder_is_the_users_alone(window: Window) -> None:
+    folder = Path(window._folder.name)
+    assert os.stat(folder).st_mode & 0o077 == 0
