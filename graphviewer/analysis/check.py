@@ -17,6 +17,7 @@ from graphviewer.analysis.node_faults import NodeFaults, data_inputs
 from graphviewer.analysis.ops import op_mask, output_count
 from graphviewer.analysis.rings import rings
 from graphviewer.analysis.versions import version_problems
+from graphviewer.errors import CheckpointError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints
 from graphviewer.model.names import nearest
@@ -47,6 +48,21 @@ def check(document: Document) -> list[Problem]:
             reason = f"{count - MOST_PER_KIND:,} more problems of the kind '{kind}' are not listed."
             found.append(Problem(kind, "info", reason))
     return found
+
+
+def check_files(document: Document) -> list[Problem]:
+    """What is wrong with the files of the checkpoint that belongs to a graph; its index is read, its values are not.
+
+    Of a checkpoint that was opened itself, ``document.problems`` tells this already.
+    """
+    from graphviewer.formats.checkpoint import open_checkpoint
+
+    if document.checkpoint is None or document.kind == "checkpoint":
+        return []
+    try:
+        return open_checkpoint(document.checkpoint).file_problems()
+    except CheckpointError as error:
+        return [Problem("checkpoint", "error", error.message, error.hint)]
 
 
 def _nodes(document: Document) -> Iterator[Problem]:

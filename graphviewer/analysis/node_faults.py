@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from graphviewer import protos
 from graphviewer.model.problem import Problem
-from graphviewer.model.tensors import TensorError, numpy_dtype, shape_list
+from graphviewer.model.tensors import MOST_ELEMENTS, TensorError, numpy_dtype, shape_list, too_large
 from graphviewer.protos import DataType, dtype_name, function_names
 
 _NAME = re.compile(r"[A-Za-z0-9.>][A-Za-z0-9_.\\/>-]*\Z")
@@ -24,6 +24,7 @@ class _Attributes(NamedTuple):
         required: those without a default.
         functions: those that name functions.
         dtypes: those that hold one dtype.
+        shapes: those that hold one shape, or several.
         choices: those whose text must be one of a few.
         known: all names.
     """
@@ -31,6 +32,7 @@ class _Attributes(NamedTuple):
     required: tuple[str, ...]
     functions: tuple[str, ...]
     dtypes: tuple[str, ...]
+    shapes: tuple[str, ...]
     choices: tuple[tuple[str, frozenset[bytes]], ...]
     known: frozenset[str]
 
@@ -44,6 +46,7 @@ def _attributes(op: str) -> _Attributes | None:
         tuple(attr.name for attr in definition.attr if not attr.HasField("default_value")),
         tuple(attr.name for attr in definition.attr if attr.type in ("func", "list(func)")),
         tuple(attr.name for attr in definition.attr if attr.type == "type"),
+        tuple(attr.name for attr in definition.attr if attr.type in ("shape", "list(shape)")),
         tuple((attr.name, frozenset(attr.allowed_values.list.s)) for attr in definition.attr if _is_choice(attr)),
         frozenset(attr.name for attr in definition.attr),
     )
@@ -139,6 +142,10 @@ class NodeFaults:
             if dtype.startswith("dtype "):
                 reason = f"The attribute {attr} of '{node.name}' is {dtype}, which is unknown."
                 yield Problem("bad-dtype", "error", reason, "", node.name)
+        for attr in attributes.shapes:
+            fault = _shape_fault(node.attr[attr]) if attr in node.attr else ""
+            if fault:
+                yield Problem("bad-shape", "error", f"The attribute {attr} of '{node.name}' {fault}.", "", node.name)
         for attr, allowed in attributes.choices:
             if attr in node.attr and node.attr[attr].s not in allowed:
                 given, known = node.attr[attr].s.decode("utf-8", "replace"), b", ".join(sorted(allowed)).decode()
@@ -160,6 +167,17 @@ class NodeFaults:
                 yield Problem("colocation", "info", reason, "Stripping drops the constraint.", node.name)
 
 
+def _shape_fault(attribute: Any) -> str:
+    """What is wrong with the shapes in an attribute; -1 is an unknown size, and right."""
+    for shape in (attribute.shape, *attribute.list.shape):
+        sizes = [dim.size for dim in shape.dim]
+        if min(sizes, default=0) < -1:
+            return f"has the size {min(sizes)}"
+        if too_large(sizes):
+            return f"has more than {MOST_ELEMENTS:,} elements"
+    return ""
+
+
 def const_fault(node: Any, content: int | None = None) -> str:
     """What is wrong with the value of a Const, in words; empty when nothing is. Allocates nothing.
 
@@ -172,9 +190,14 @@ def const_fault(node: Any, content: int | None = None) -> str:
     declared = node.attr["dtype"].type if "dtype" in node.attr else tensor.dtype
     if declared != tensor.dtype:
         return f"the node says {dtype_name(declared)}, its tensor {dtype_name(tensor.dtype)}"
+    name = dtype_name(tensor.dtype)
+    if name == "invalid" or name.startswith("dtype "):
+        return f"it has no dtype ({name})"
     shape = shape_list(tensor.tensor_shape)
     if shape is None or -1 in shape:
         return "its shape is not known"
+    if too_large(shape):
+        return f"its shape has more than {MOST_ELEMENTS:,} elements"
     length = len(tensor.tensor_content) if content is None else content
     if not length or tensor.dtype in (DataType.STRING, DataType.VARIANT, DataType.RESOURCE):
         return ""

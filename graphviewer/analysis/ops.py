@@ -319,27 +319,6 @@ def variable_behind(graph: Graph, node: int) -> int | None:
     return None
 
 
-def effect_only(graph: Graph) -> Mask:
-    """bool [n]: nodes that others wait for only because of a variable write, a check, or a group of these.
-
-    A control edge from such a node carries no value, so a graph for inference can drop it. What groups them: a NoOp all
-    of whose inputs are such nodes, and an Identity or Merge that waits for one (TF1's conditional asserts end so).
-    Pivots of a conditional (``cond/switch_t``) are never among them: their control edges decide what runs.
-    """
-    found = op_mask(graph, is_variable_write) | op_mask(graph, CHECK_OPS)
-    group = op_mask(graph, {"NoOp"})
-    first = first_inputs(graph)
-    after_switch = (first >= 0) & op_mask(graph, SWITCH_OPS)[first]
-    carrier = op_mask(graph, {"Identity", *MERGE_OPS}) & ~after_switch
-    total = np.bincount(graph.dst, minlength=len(graph))
-    while True:
-        among = np.bincount(graph.dst[found[graph.src]], minlength=len(graph))
-        new = ~found & ((group & (among == total) & (total > 0)) | (carrier & (among > 0)))
-        if not new.any():
-            return found
-        found |= new
-
-
 def output_count(node: Any) -> int | None:
     """How many tensors a NodeDef gives; None for an op that is not registered."""
     definition = protos.op_def(node.op)

@@ -15,7 +15,7 @@ from graphviewer.formats.encode import graph_size
 from graphviewer.formats.savedmodel import METAGRAPHS, MetaGraphInfo
 from graphviewer.formats.table import VARIABLES
 from graphviewer.model.document import Document
-from graphviewer.model.tensors import node_shape, shape_list
+from graphviewer.model.tensors import node_shape, shape_list, too_large
 from graphviewer.protos import DataType
 
 _WEIGHT_DTYPES = frozenset(
@@ -91,7 +91,7 @@ def _variables(document: Document) -> tuple[int, int]:
     """Variables and their elements."""
     stored: Mapping[str, tuple[int, ...]] | None = document.extra.get(VARIABLES)
     if stored is not None:
-        return len(stored), sum(map(math.prod, stored.values()))
+        return len(stored), sum(_elements(list(shape)) for shape in stored.values())
     shapes = [node_shape(node) for node in document.graph_def.node if node.op in VARIABLE_OPS]
     if shapes:
         return len(shapes), sum(map(_elements, shapes))
@@ -99,8 +99,8 @@ def _variables(document: Document) -> tuple[int, int]:
 
 
 def _elements(shape: list[int] | None) -> int:
-    """Elements of a shape; 0 where it is not known."""
-    return 0 if shape is None or -1 in shape else math.prod(shape)
+    """Elements of a shape; 0 where it is not known, and for what no tensor can have."""
+    return 0 if shape is None or -1 in shape or too_large(shape) else math.prod(shape)
 
 
 def _weights(const: Any) -> int:

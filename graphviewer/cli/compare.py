@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from graphviewer.cli.options import PATH, force_option, json_option
+from graphviewer.cli.options import PATH, force_option, json_option, refuse_to_overwrite
 from graphviewer.cli.output import ProgressLine, clean, say, say_json, size
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def diff_verb(
     count. A checkpoint beside its graph means the graph; two checkpoints, or one without a graph, are compared by their
     values, and so is everything with --values.
     """
+    if html is not None:
+        refuse_to_overwrite(html, force, before, after)
     with ProgressLine() as progress:
         if values or sort or _are_checkpoints(before, after):
             if html is not None:

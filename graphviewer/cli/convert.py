@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from graphviewer.cli.make import refuse_to_overwrite
-from graphviewer.cli.options import PATH, force_option, tags_option
+from graphviewer.cli.options import PATH, force_option, refuse_to_overwrite, tags_option
 from graphviewer.cli.output import ProgressLine, clean, counted, note, say, size
 from graphviewer.errors import GraphViewerError, RunsCodeError, WriteError
 from graphviewer.formats import open_document, save_document
@@ -34,7 +33,7 @@ def convert_verb(
 
     A Keras model (.keras, .h5) becomes its graph, with the weights in it.
     """
-    refuse_to_overwrite(source, target, force)
+    refuse_to_overwrite(target, force, source)
     if target.suffix.lower() not in writers():
         raise WriteError(f"'{target.suffix}' is no format that can be written.", f"Use {', '.join(writers())}.")
     with ProgressLine() as progress:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphviewer.analysis.diff import STATUSES, UNCHANGED, Change, Diff, by_op
 from graphviewer.analysis.diff.purposes import role_sentences
+from graphviewer.analysis.diff.values import far
 from graphviewer.analysis.diff.variables import Order, VariablesDiff
 from graphviewer.analysis.merge import Merged, merge
 from graphviewer.cli.output import clean, counted, number, say, styled, table
@@ -114,10 +115,13 @@ def values(found: VariablesDiff, order: Order, *, full: bool) -> None:
 
 def _value_row(change: Change) -> tuple[str, ...]:
     apart = change.details.get("difference", {})
-    largest = f"{apart['max_abs']:.6g}" if "max_abs" in apart else ""
+    only_strange = "max_abs" in apart and not apart["max_abs"] and far(apart).startswith(":")
+    largest = "" if "max_abs" not in apart else far(apart)[2:] if only_strange else f"{apart['max_abs']:.6g}"
     differing = number(apart["differing"]) if apart else ""
     elements = number(change.details.get("elements", 0))
     reason = "" if apart and change.status == "changed" else change.reason
+    if apart and not only_strange:
+        reason = reason or far(apart).partition(": ")[2]
     return _SIGNS[change.status][0], largest, differing, elements, change.name, reason
 
 

@@ -10,7 +10,19 @@ from typing import Any
 import click
 
 from graphviewer.cli.options import checkpoint_option, json_option, output_option, path_argument, tags_option
-from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_json, size, styled, table
+from graphviewer.cli.output import (
+    ProgressLine,
+    clean,
+    counted,
+    note,
+    number,
+    say,
+    say_json,
+    shortened,
+    size,
+    styled,
+    table,
+)
 
 _TOP_OPS = 6
 _KINDS = {
@@ -55,6 +67,9 @@ def info_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> None:
         say_json(facts)
     else:
         _card(path, facts)
+        for problem in document.problems:
+            if problem.kind == "checkpoint":
+                say("  " + styled(problem.reason, fg="red"))
         if len(graphs) > 1:
             listed = " | ".join(clean(",".join(graph.tags)) for graph in graphs)
             say(f"  {len(graphs)} graphs: {listed} (--tags chooses)")
@@ -85,7 +100,7 @@ def _functions(count: int) -> str:
 
 def _top_ops(ops: Mapping[str, int]) -> str:
     ranked = sorted(ops.items(), key=lambda entry: (-entry[1], entry[0]))
-    shown = ", ".join(f"{clean(op)} {number(count)}" for op, count in ranked[:_TOP_OPS])
+    shown = ", ".join(f"{shortened(op)} {number(count)}" for op, count in ranked[:_TOP_OPS])
     more = len(ranked) - _TOP_OPS
     return f"{shown} and {counted(more, 'other op')}" if more > 0 else shown
 
@@ -96,11 +111,12 @@ def _top_ops(ops: Mapping[str, int]) -> str:
 @json_option
 def check_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> int:
     """Look for faults: dangling inputs, repeated names, damaged values. Exit code 1 where there are any."""
-    from graphviewer.analysis.check import check
+    from graphviewer.analysis.check import check, check_files
     from graphviewer.formats import open_document
 
     with ProgressLine() as progress:
-        problems = list(check(open_document(path, tags=tags, progress=progress)))
+        document = open_document(path, tags=tags, progress=progress)
+        problems = [*check(document), *check_files(document)]
     if as_json:
         keys = ("node", "function", "kind", "severity", "reason", "hint")
         say_json({"problems": [{key: getattr(problem, key) for key in keys} for problem in problems]})

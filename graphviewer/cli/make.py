@@ -17,12 +17,14 @@ from graphviewer.cli.options import (
     out_option,
     output_option,
     path_argument,
+    refuse_to_overwrite,
+    require_names,
     tags_option,
     verify_option,
 )
 from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_error, say_json, size
 from graphviewer.cli.prove import EXIT_CODES
-from graphviewer.errors import OperationError, WriteError
+from graphviewer.errors import OperationError
 from graphviewer.operations.registry import Parameter, operations
 from graphviewer.worker.jobs import run_job
 
@@ -93,7 +95,14 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., int]], Callable[...
     flag = "--" + parameter.name.replace("_", "-")
     if parameter.kind == "endpoints":
         names = [flag, flag.removesuffix("s")]
-        return click.option(*dict.fromkeys(names), parameter.name, multiple=True, metavar="NAME", help=parameter.doc)
+        return click.option(
+            *dict.fromkeys(names),
+            parameter.name,
+            multiple=True,
+            metavar="NAME",
+            callback=require_names,
+            help=parameter.doc,
+        )
     if parameter.kind == "flag":
         return click.option(flag, parameter.name, is_flag=True, default=bool(parameter.default), help=parameter.doc)
     kind = PATH if parameter.kind == "checkpoint" else str
@@ -114,7 +123,7 @@ def _make(
     **parameters: Any,
 ) -> int:
     """Run an operation, say what it did, and prove it where that is asked for; the exit code."""
-    refuse_to_overwrite(path, out, force)
+    refuse_to_overwrite(out, force, path, parameters.get("checkpoint"))
     request = {
         "operation": operation,
         "path": str(path),
@@ -157,14 +166,6 @@ def _proof_text(proof: Mapping[str, Any] | None) -> str:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
-
-
-def refuse_to_overwrite(path: Path, out: Path, force: bool) -> None:
-    """Say so before the work, not after it."""
-    if out.exists() and not force:
-        raise WriteError(f"{out} exists.", "Choose another name, or overwrite it with --force.")
-    if out.exists() and path.exists() and out.samefile(path):
-        raise WriteError(f"{out} is the file that is read.", "Choose another name: a file is never changed in place.")
 
 
 def _calm_line(out: Path, result: Mapping[str, Any]) -> str:

@@ -20,14 +20,43 @@ checkpoint_option = click.option(
     metavar="PREFIX",
     help="Values of the variables; by default the checkpoint beside the graph.",
 )
+
+
+def refuse_to_overwrite(out: Path, force: bool, *sources: Path | None) -> None:
+    """Say before the work, not after it, that a file cannot be written there, or is one that is read.
+
+    Raises:
+        WriteError: see ``require_writable`` and ``refuse_to_replace``.
+    """
+    from graphviewer.formats.inputs import refuse_to_replace
+    from graphviewer.formats.writing import require_writable
+
+    require_writable(out, force=force)
+    refuse_to_replace(out, sources)
+
+
+def require_names(_context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse an option that is given and names nothing: it is not the same as one that is left out."""
+    for text in texts:
+        if not text.strip(", \t"):
+            raise click.BadParameter(f"'{text}' names nothing.", param=option)
+    return texts
+
+
 output_option = click.option(
-    "--output", "outputs", multiple=True, metavar="NAME", help="An output; may be repeated, or hold names with commas."
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="NAME",
+    callback=require_names,
+    help="An output; may be repeated, or hold names with commas.",
 )
 input_option = click.option(
     "--input",
     "inputs",
     multiple=True,
     metavar="NAME",
+    callback=require_names,
     help="A tensor that is fed; may be repeated, or hold names with commas.",
 )
 out_option = click.option(

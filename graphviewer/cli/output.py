@@ -17,6 +17,7 @@ _UNSAFE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
 )
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_ROW = "\n  "
 _FIRST_PROGRESS = 0.3  # seconds; quicker work needs no progress line
 _NEXT_PROGRESS = 0.1
 _PIPE_WIDTH = 10_000  # results that go into a file or another program are never wrapped
@@ -53,10 +54,21 @@ def note(text: str) -> None:
 
 
 def say_error(message: str, hint: str = "") -> None:
-    """One sentence and a hint, on standard error."""
-    click.echo(f"{click.style('graphviewer:', fg='red', bold=True)} {clean(message)}", err=True)
+    """One sentence and a hint, on standard error.
+
+    The rows of a table keep their lines: they begin with two spaces, which is how they are told from a line break that
+    comes with a name out of a file.
+    """
+    text = _ROW.join(map(clean, message.split(_ROW)))
+    click.echo(f"{click.style('graphviewer:', fg='red', bold=True)} {text}", err=True)
     if hint:
         click.echo(clean(hint), err=True)
+
+
+def shortened(text: str, longest: int = 60) -> str:
+    """A cleaned name that fits on a line: of a longer one, its beginning and end."""
+    whole = clean(text)
+    return whole if len(whole) <= longest else f"{whole[: longest // 2]}…{whole[-(longest // 2 - 1) :]}"
 
 
 def number(value: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from graphviewer.cli.options import PATH, force_option, output_option, path_argument, tags_option
+from graphviewer.cli.options import PATH, force_option, output_option, path_argument, refuse_to_overwrite, tags_option
 from graphviewer.cli.output import ProgressLine, clean, note, say, size
 from graphviewer.errors import GraphViewerError, UnknownNameError
 from graphviewer.model.names import Endpoint, nearest, resolve_all
@@ -69,6 +69,7 @@ def render_verb(
     kind = overlay or ("diff" if other else "roles" if outputs else "none")
     if kind == "diff" and other is None:
         raise click.UsageError("--overlay diff needs the other file.")
+    refuse_to_overwrite(out, force, path, other)
     with ProgressLine() as progress:
         documents = [open_document(path, tags=tags, progress=progress)]
         if other is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from graphviewer.cli.options import PATH, checkpoint_option, tags_option
+from graphviewer.cli.options import PATH, checkpoint_option, force_option, refuse_to_overwrite, tags_option
 from graphviewer.errors import GraphViewerError
 from graphviewer.formats.locate import locate
 
@@ -21,6 +21,7 @@ from graphviewer.formats.locate import locate
 @click.option("--timings", is_flag=True, help="Print one line of JSON with the moments of the start.")
 @click.option("--quit", "quit_after", is_flag=True, help="Close the window after the first picture.")
 @click.option("--screenshot", type=PATH, metavar="OUT.png", help="Save a picture of the window.")
+@force_option
 def open_verb(
     path: Path | None,
     other: Path | None,
@@ -29,11 +30,14 @@ def open_verb(
     timings: bool,
     quit_after: bool,
     screenshot: Path | None,
+    force: bool,
 ) -> int:
     """Open the window; without PATH, with a welcome page."""
     for file in (path, other):
         if file is not None:
             locate(file)  # what is not there is said in the shell, not in a window
+    if screenshot is not None:
+        refuse_to_overwrite(screenshot, force, path, other, checkpoint)
     _require_screen(unattended=quit_after or screenshot is not None)
     from graphviewer.gui.app import run
 

@@ -7,14 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from graphviewer.errors import WriteError
-from graphviewer.formats.checkpoint import find_checkpoint, open_checkpoint
+from graphviewer.formats.checkpoint import data_files, find_checkpoint, index_problem, open_checkpoint, stem_of
 from graphviewer.formats.locate import SAVED_MODELS, locate
+from graphviewer.formats.paths import require_readable_kind, unreadable
 from graphviewer.formats.registry import Options, writers
 from graphviewer.formats.sniff import Sniffed, reader_for, sniff
 from graphviewer.formats.source import open_source
 from graphviewer.formats.table import checkpoint_document
 from graphviewer.formats.writing import write_atomically
 from graphviewer.model.document import Document
+from graphviewer.model.problem import Problem
 from graphviewer.model.progress import Progress, silent
 
 __all__ = ["Sniffed", "open_document", "save_document", "sniff"]
@@ -56,16 +58,33 @@ def open_document(
         return replace(document, title=path.name, checkpoint=given or document.checkpoint)
     with open_source(found.graph) as source:
         document = reader_for(source).read(source, Options(salvage, tags, progress))
-    if given is None and not alone and _has_variables(document):
-        given = found.checkpoint or find_checkpoint(found.graph)
+    if given is None and _has_variables(document):
+        beside = found.checkpoint or find_checkpoint(found.graph)
+        given = None if alone else beside
+        if beside is None or beside.parent != found.graph.parent:
+            document = replace(document, problems=(*document.problems, *_without_index(found.graph)))
     in_folder = document.kind == "savedmodel" and found.graph.name in SAVED_MODELS
     shown = found.graph.parent if in_folder else found.graph
     return replace(document, path=shown, title=shown.resolve().name, checkpoint=given)
 
 
+def _without_index(graph: Path) -> list[Problem]:
+    """A problem where the data of a graph's checkpoint is there, and its index is not."""
+    places = [stem_of(graph), graph.with_suffix("")]
+    if graph.name in SAVED_MODELS:
+        places = [graph.parent / "variables" / "variables"]
+    lost = [place for place in places if not place.with_name(place.name + ".index").exists()]
+    data = next((files[0] for files in map(data_files, lost) if files), None)
+    return [] if data is None else [index_problem(data)]
+
+
 def _given(checkpoint: str | Path) -> Path:
     """The prefix that the user's choice means."""
-    prefix = find_checkpoint(checkpoint)
+    require_readable_kind(Path(checkpoint))
+    try:
+        prefix = find_checkpoint(checkpoint)
+    except OSError as error:
+        raise unreadable(Path(checkpoint), error) from error
     return prefix if prefix is not None else open_checkpoint(checkpoint).prefix
 
 

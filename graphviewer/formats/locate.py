@@ -108,7 +108,8 @@ def _in_folder(folder: Path) -> Located:
     if model is not None:
         return Located(model)
     prefix = find_checkpoint(folder)
-    graph = _graph_of(prefix) if prefix is not None else None
+    data = [] if prefix is not None else data_files(folder)
+    graph = _graph_of(prefix or stem_of(data[-1])) if prefix is not None or data else None
     if graph is not None:
         return Located(graph, prefix)
     kinds = {path: kind_of(path) for path in files if path.is_file()}

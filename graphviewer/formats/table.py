@@ -10,10 +10,8 @@ from graphviewer.formats.checkpoint.drawn import drawn_graph
 from graphviewer.formats.registry import Options, reader
 from graphviewer.formats.source import Source
 from graphviewer.model.document import DRAWN, Document
-from graphviewer.model.problem import Problem
 
 VARIABLES = "variables"
-_COPY = "Copy it from where the checkpoint was made."
 _MAGIC = bytes.fromhex("57fb808b247547db")
 _FOOTER = 48
 
@@ -46,9 +44,6 @@ def checkpoint_document(prefix: Path) -> Document:
         for key in checkpoint.keys()  # noqa: SIM118 - a list in the order of the index, by contract
         if key != OBJECT_GRAPH_KEY
     }
-    problems = tuple(
-        Problem("checkpoint", "warning", f"The data file {path.name} is missing: values cannot be read.", _COPY)
-        for path in checkpoint.missing_files()
-    )
+    problems = tuple(checkpoint.file_problems())
     extra = {VARIABLES: shapes, DRAWN: lambda: drawn_graph(checkpoint)}
     return Document("checkpoint", protos.GraphDef(), path=prefix, checkpoint=prefix, problems=problems, extra=extra)

@@ -24,8 +24,9 @@ from graphviewer.model.problem import Problem
 from graphviewer.worker.protocol import Failed
 
 if TYPE_CHECKING:
-    from graphviewer.analysis.diff import Pin
+    from graphviewer.analysis.diff import Diff, Pin
     from graphviewer.analysis.endpoints import Suggestion
+    from graphviewer.analysis.merge import Merged
     from graphviewer.analysis.stats import Statistics
     from graphviewer.model.document import Document
 
@@ -136,11 +137,13 @@ class Analyst(QObject):
             from graphviewer.analysis.diff import compare
             from graphviewer.analysis.diff.purposes import explained
             from graphviewer.analysis.merge import merge
+            from graphviewer.analysis.merged_order import in_place
             from graphviewer.gui.loading import lay_out
 
             diff = explained(compare(before.document, after.document, provenance, pins=pins), before.roles)
-            merged = merge(before.document, after.document, diff)
+            merged = in_place(merge(before.document, after.document, diff))
             totals = (_totals(before.document), _totals(after.document))
+            _prepare(diff, merged)
             return Comparison(before, after, diff, merged, lay_out(merged.document), totals, pins=pins)
 
         def then(comparison: Comparison) -> None:
@@ -159,6 +162,16 @@ def _suggestions(found: list[Mapping[str, Any]]) -> list[Suggestion]:
     from graphviewer.analysis.endpoints import Suggestion
 
     return [Suggestion(one["name"], one["score"], one["reason"]) for one in found]
+
+
+def _prepare(diff: Diff, merged: Merged) -> None:
+    """Work out what views ask a comparison for first, so that it is not left to the GUI thread."""
+    from graphviewer.model.bodies import extended
+
+    diff.summary()
+    sides = (diff.before, diff.overlay_before()), (diff.after, diff.overlay_after()), (merged.document, merged.overlay)
+    for document, overlay in sides:
+        extended(overlay, document.unfolded)
 
 
 def _totals(document: Document) -> Statistics:

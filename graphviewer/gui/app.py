@@ -10,10 +10,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QBuffer, QIODevice, QTimer
 from PySide6.QtWidgets import QApplication
 
 from graphviewer.errors import GraphViewerError
+from graphviewer.formats.writing import write_atomically
 from graphviewer.gui.timings import Timings
 
 if TYPE_CHECKING:
@@ -109,9 +110,21 @@ class Start:
         QTimer.singleShot(250, self._take_screenshot)
 
     def _take_screenshot(self) -> None:
-        self._window.grab().save(str(self._screenshot))
+        if self._screenshot is not None:
+            try:  # a file that is there was asked about before the window opened
+                write_atomically(self._screenshot, [_picture(self._window)], force=True)
+            except GraphViewerError as error:
+                self._fail(error)
         if self._quit_after:
             self._window.close()
+
+
+def _picture(window: Window) -> bytes:
+    """The window as it looks now, as a PNG."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    window.grab().save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(buffer.data().data())
 
 
 def _end(window: Window) -> None:

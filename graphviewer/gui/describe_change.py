@@ -108,9 +108,11 @@ def _wide_row(key: str, text: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """One value in a cell: ``—`` for none, a shape with ``?`` for unknown sizes, never longer than a few lines."""
-    if value is None or value == "":
+    """One value in a cell: ``—`` for none at all, a shape with ``?`` for unknown sizes, never very long."""
+    if value is None:
         return "—"
+    if value == "":
+        return "(empty)"
     if isinstance(value, list):
         value = "[" + ", ".join("?" if one in (-1, None) else str(one) for one in value) + "]"
     text = f"{value:,.7g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -46,12 +46,14 @@ class Subject:
     Attributes:
         overlay: gives the overlay of a kind, None where there is none.
         edge_status: int8 [edges], what a comparison says of each edge (``analysis.merge.EDGE_STATUSES``).
+        partner: what a node of the graph beside this one is called here; None where it is not here.
     """
 
     document: Document
     layout: NestedLayout
     overlay: Callable[[str], Overlay | None]
     edge_status: np.ndarray | None = None
+    partner: Callable[[str], str | None] | None = None
 
 
 class Pane(QObject):
@@ -110,11 +112,14 @@ class Pane(QObject):
             return output_bytes(subject.document)
 
         def then(node_bytes: np.ndarray) -> None:
+            self._session.node_bytes[subject.document] = node_bytes
             if subject is self.subject and node_bytes.any():
                 self._node_bytes = node_bytes
                 self.repaint_scene()
 
-        if len(subject.document.graph) <= MOST_MEASURED:
+        if subject.document in self._session.node_bytes:
+            then(self._session.node_bytes[subject.document])
+        elif len(subject.document.graph) <= MOST_MEASURED:
             self._session.background.submit("analysis", f"sizes-{id(self)}", work, then, self._session.failed.emit)
 
     @property
@@ -152,9 +157,9 @@ class Pane(QObject):
         self._session.background.submit("layout", self._key, work, then, self._session.failed.emit)
 
     def _take(self, scopes: Scopes, drawing: Drawing, anchor: Selection | None) -> None:
-        if self.drawing is None:
+        is_first, self._drawn_scopes, self.drawing = self.drawing is None, scopes, drawing
+        if is_first:
             self._measure(self.subject)
-        self._drawn_scopes, self.drawing = scopes, drawing
         self._session.stacks = scopes.stacks if isinstance(scopes, StackedScopes) else {}
         item = anchor.item(scopes) if anchor else None
         self.canvas.set_scene(self._scene(), anchor=item)
@@ -196,9 +201,17 @@ class Pane(QObject):
             node_bytes=self._node_bytes,
         )
 
+    def item_of(self, selection: Selection) -> int | None:
+        """The item of what is selected, or of its twin where that has another name in the graph beside this one."""
+        item = selection.item(self.scopes)
+        if item is None and not selection.is_scope and self.subject.partner is not None:
+            name = self.subject.partner(selection.path)
+            item = None if name is None else Selection(name).item(self.scopes)
+        return item
+
     def _selected_items(self) -> frozenset[int]:
         chosen = [one for one in (self._session.selection, self._session.second) if one and self.subject]
-        items = [one.item(self.scopes) for one in chosen]
+        items = [self.item_of(one) for one in chosen]
         return frozenset(item for item in items if item is not None)
 
     def _endpoints(self) -> Endpoints:
@@ -265,7 +278,7 @@ class Pane(QObject):
     def reveal(self, selection: Selection) -> None:
         """Bring a node or scope into view, opening the scopes around it first where they are closed."""
         subject, family = self.subject, self._session.family
-        item = selection.item(self.scopes) if subject is not None else None
+        item = self.item_of(selection) if subject is not None else None
         if item is None or family is None:
             return
         scopes = self.scopes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Signal
 
@@ -15,7 +16,10 @@ from graphviewer.model.names import Endpoint, resolve_all
 from graphviewer.model.scopes import Scopes
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from graphviewer.gui.loading import Loaded
+    from graphviewer.model.document import Document
 
 
 class Selection(NamedTuple):
@@ -65,6 +69,7 @@ class Session(QObject):
         self.overlay_kind = "roles"
         self.hidden: dict[str, set[str]] = {"roles": set(), "diff": set()}
         self.stacks: Mapping[str, Collection[str]] = {}  # members of the stacks that are drawn, by path
+        self.node_bytes: WeakKeyDictionary[Document, np.ndarray] = WeakKeyDictionary()  # of outputs, once measured
         self._back: list[Selection] = []
         self._forward: list[Selection] = []
 

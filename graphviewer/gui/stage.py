@@ -90,6 +90,7 @@ class Stage(QWidget):
         column.setSpacing(0)
         line = QHBoxLayout()
         line.setContentsMargins(6, 2, 6, 2)
+        line.setSpacing(4)
         line.addWidget(self.breadcrumb, 1)
         line.addWidget(self.changes_button)
         line.addWidget(self.merged_button)
@@ -258,9 +259,12 @@ class Stage(QWidget):
             pane.canvas.setFocus()
 
     def fit(self) -> None:
-        """Bring the whole drawing into view."""
+        """Bring the drawing into view at a size that can be read; once more, all of it, however small."""
         for pane in self.panes()[:1]:
-            pane.canvas.fit()
+            canvas, before = pane.canvas, pane.canvas.camera
+            canvas.fit()
+            if canvas.camera == before and pane.drawing is not None:
+                canvas.set_view_rect(QRectF(0, 0, pane.drawing.width, pane.drawing.height))
 
     def set_theme(self, theme: Theme) -> None:
         """Paint with other colours."""
@@ -290,7 +294,7 @@ class Stage(QWidget):
         item = leader.canvas.central_item()
         if item < 0:
             return QPointF(0, 0)
-        twin = Selection.of(leader.scopes, item).item(follower.scopes)
+        twin = follower.item_of(Selection.of(leader.scopes, item))
         here = leader.canvas.item_rect(item)
         there = follower.canvas.item_rect(twin) if twin is not None else None
         if here is None or there is None:
@@ -332,10 +336,16 @@ def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
     overlays = {"before": diff.overlay_before(), "after": diff.overlay_after()}
     return (
         _subject(
-            before.document, before.layout, lambda kind: overlays["before"] if kind == "diff" else before.overlay(kind)
+            before.document,
+            before.layout,
+            lambda kind: overlays["before"] if kind == "diff" else before.overlay(kind),
+            partner=lambda name: tab.partner(name, 0),
         ),
         _subject(
-            after.document, after.layout, lambda kind: overlays["after"] if kind == "diff" else after.overlay(kind)
+            after.document,
+            after.layout,
+            lambda kind: overlays["after"] if kind == "diff" else after.overlay(kind),
+            partner=lambda name: tab.partner(name, 1),
         ),
     )
 
@@ -349,6 +359,7 @@ def _subject(
     layout: NestedLayout,
     overlay: Callable[[str], Overlay | None],
     edge_status: np.ndarray | None = None,
+    partner: Callable[[str], str | None] | None = None,
 ) -> Subject:
     """A graph with its functions opened, and what is laid over the graph taken inside them."""
     from graphviewer.gui.pane import Subject
@@ -360,4 +371,4 @@ def _subject(
         found = overlay(kind)
         return None if found is None else extended(found, shown)
 
-    return Subject(shown, layout, inside_too, edge_status)
+    return Subject(shown, layout, inside_too, edge_status, partner)

@@ -177,6 +177,13 @@ class Comparison:
     pins: tuple[Pin, ...] = ()
     opened_before: frozenset[str] | None = None
 
+    def partner(self, name: str, side: int) -> str | None:
+        """What the node of a name in the other graph is called before (side 0) or after (side 1)."""
+        graphs, links = (self.diff.before.graph, self.diff.after.graph), (self.diff.origin, self.diff.match)
+        node = graphs[1 - side].index.get(name, -1)
+        number = int(links[side][node]) if node >= 0 else -1
+        return graphs[side].names[number] if number >= 0 else None
+
     def in_before(self, selection: Selection) -> Selection:
         """What a node of the merged graph that only the first graph has is called there."""
         node = -1 if selection.is_scope else self.merged.document.graph.index.get(selection.path, -1)

@@ -22,6 +22,7 @@ from graphviewer.protos import DataType, dtype_name
 
 __all__ = [
     "MATERIALISE_LIMIT",
+    "MOST_ELEMENTS",
     "TensorError",
     "const_node",
     "decode_strings",
@@ -34,11 +35,13 @@ __all__ = [
     "read_varint",
     "shape_list",
     "tensor_value",
+    "too_large",
 ]
 
 MATERIALISE_LIMIT = 50_000_000
 """Elements that may be allocated for a tensor whose last value is repeated; one value alone is never materialised."""
 
+MOST_ELEMENTS = 2**63 - 1
 _MAX_RANK = 32  # of numpy 1; numpy 2 allows 64, TensorFlow 254
 _SHOWN = 8
 _SHOWN_TEXT = 60
@@ -125,6 +128,16 @@ def numpy_dtype(dtype: int) -> np.dtype[Any]:
 def shape_list(shape: Any) -> list[int] | None:
     """Sizes of a TensorShapeProto, -1 where unknown; None for unknown rank."""
     return None if shape.unknown_rank else [dim.size if dim.size >= 0 else -1 for dim in shape.dim]
+
+
+def too_large(shape: Sequence[int]) -> bool:
+    """More elements than TensorFlow can count (int64), unknown sizes left out of account."""
+    count = 1
+    for size in shape:
+        if size == 0:
+            return False
+        count = min(count * max(size, 1), MOST_ELEMENTS + 1)  # never a number of a thousand digits
+    return count > MOST_ELEMENTS
 
 
 def node_shape(node: Any) -> list[int] | None:

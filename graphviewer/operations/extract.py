@@ -26,6 +26,7 @@ from graphviewer.operations.endpoints import require_outputs
 from graphviewer.operations.registry import INPUTS, OUTPUTS, Result, Rewrite, operation
 from graphviewer.operations.savers import needed_savers
 from graphviewer.operations.selection import assemble, provenance_of
+from graphviewer.operations.sources import source_warnings
 
 
 @operation(id="extract", label="Extract inference graph", parameters=(OUTPUTS, INPUTS))
@@ -48,7 +49,7 @@ def extract(
     return Result(
         assemble(selection),
         provenance_of(selection, origins),
-        warnings=tuple(unused_inputs(selection, inputs)),
+        warnings=(*unused_inputs(selection, inputs), *source_warnings(selection)),
         rewrites=tuple(Rewrite(name, origin.rule, origin.reason) for name, origin in origins.items()),
         outputs=output_names(selection, outputs),
         inputs=fed_names(selection, inputs),

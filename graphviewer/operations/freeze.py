@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from graphviewer.analysis.effects import effect_only
 from graphviewer.analysis.ops import (
     VARIABLE_OPS,
-    effect_only,
     op_mask,
 )
 from graphviewer.errors import OperationError, TrainingModeError
@@ -40,11 +40,20 @@ from graphviewer.operations.freezing.functions import Functions
 from graphviewer.operations.freezing.order import require_order
 from graphviewer.operations.freezing.rules import propagate
 from graphviewer.operations.freezing.tables import table_initializers, tables
-from graphviewer.operations.freezing.training_mode import find_training_mode, without_input
-from graphviewer.operations.freezing.variables import TWO_GIB, Checkpoint, Constant, constants, opened
+from graphviewer.operations.freezing.training_mode import find_training_mode
+from graphviewer.operations.freezing.variables import (
+    MOVING_AVERAGES,
+    TWO_GIB,
+    Checkpoint,
+    Constant,
+    averages,
+    constants,
+    opened,
+)
 from graphviewer.operations.library import called
 from graphviewer.operations.registry import CHECKPOINT, INPUTS, OUTPUTS, Parameter, Result, Rewrite, operation
 from graphviewer.operations.selection import Selection, assemble, join, provenance_of
+from graphviewer.operations.sources import source_warnings
 
 _REPORT_EVERY = 50
 
@@ -74,7 +83,7 @@ KEEP_COLOCATION = Parameter(
 SAVER = Parameter(
     "saver",
     "Saver",
-    "Name scope of the saver whose keys to use; 'names': the variables' own names.",
+    "Name scope of the saver whose keys to use; 'names': the variables' own names; 'moving-averages': the averages.",
     "text",
     "",
     advanced=True,
@@ -148,7 +157,12 @@ def freeze(
     return Result(
         result,
         provenance,
-        warnings=(*warnings, *_result_warnings(found, log), *_table_warnings(selection, lookups, fillers)),
+        warnings=(
+            *warnings,
+            *_result_warnings(found, log),
+            *_averages_offer(found, values),
+            *_table_warnings(selection, lookups, fillers),
+        ),
         rewrites=tuple(log.entries),
         frozen=len(found),
         outputs=output_names(selection, outputs),
@@ -172,7 +186,7 @@ class _Log:
 def _waits_without_use(document: Document) -> Mask:
     """bool [n]: nodes whose control edges are left out: updates, checks, and reads that only wait for an update."""
     graph = document.graph
-    effects = effect_only(graph)
+    effects = effect_only(document)
     waiting = np.zeros(len(graph), bool)
     waiting[graph.dst[graph.control & effects[graph.src]]] = True
     return effects | (waiting & op_mask(graph, {"ReadVariableOp"}))
@@ -187,10 +201,7 @@ def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]
             "Apply inference mode first, choose outputs of the validation tower, which shares the variables, "
             "or allow training mode (in the shell: --allow-training-mode).",
         )
-    constant = [
-        f"'{name}' depends on no input: it gives the same value whatever is fed." for name in without_input(selection)
-    ]
-    return [*([refusal] if refusal else []), *mode.warnings(), *constant]
+    return [*([refusal] if refusal else []), *mode.warnings(), *source_warnings(selection)]
 
 
 def _rewritten(selection: Selection, found: Mapping[int, Constant], functions: Functions, log: _Log) -> Body:
@@ -289,6 +300,19 @@ def _result_warnings(found: Mapping[int, Constant], log: _Log) -> list[str]:
     if size >= TWO_GIB:
         warnings.append(f"The constants take {size / 2**30:.1f} GiB; TensorFlow cannot read a GraphDef over 2 GiB.")
     return warnings
+
+
+def _averages_offer(found: Mapping[int, Constant], values: Checkpoint | None) -> list[str]:
+    """A warning where the checkpoint has moving averages that were not taken."""
+    shadows = averages(set(values.keys())) if values is not None else {}
+    beside = [shadows[constant.source.key] for constant in found.values() if constant.source.key in shadows]
+    if not beside:
+        return []
+    offer = (
+        f"The checkpoint also has moving averages of {len(beside):,} of the {len(found):,} variables, such as "
+        f"'{beside[0]}'; the values of the last step were taken. For the averages: --saver {MOVING_AVERAGES}."
+    )
+    return [offer]
 
 
 def _table_warnings(selection: Selection, lookups: Sequence[int], fillers: Sequence[int]) -> list[str]:

@@ -17,10 +17,13 @@ from typing import Any, Literal, NamedTuple
 
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, resolve_all
+from graphviewer.model.names import Endpoint, parse_input, resolve_all
 from graphviewer.model.problem import Problem
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.provenance import Provenance
+
+_FATAL = frozenset({"bad-port", "bad-shape", "const", "cycle", "no-op"})
+"""Kinds of faults that make what needs the node worthless, whoever runs it."""
 
 Kind = Literal["endpoints", "checkpoint", "flag", "text"]
 
@@ -139,7 +142,7 @@ class Operation:
         if self._needs_outputs() and not given["outputs"]:
             given["outputs"], warning = _suggested_output(document)
         result = self.function(document, **self._arguments(given, options), progress=progress)
-        inherited = _require_importable(document, result.document)
+        inherited = _require_importable(document, result)
         plain = {name: value for name, value in options.items() if isinstance(value, (bool, int, float, str))}
         texts: dict[str, Any] = {name: [str(endpoint) for endpoint in given[name]] for name in ("outputs", "inputs")}
         if isinstance(checkpoint, str | Path) and self.parameter("checkpoint") is not None:
@@ -159,26 +162,45 @@ class Operation:
             raise OperationError(f"'{self.id}' takes no inputs.", "Use cut-inputs, extract or freeze.")
         unknown = sorted(set(options) - names)
         if unknown:
-            known = ", ".join(sorted(names))
-            raise OperationError(f"'{self.id}' has no parameter '{unknown[0]}'.", f"It has: {known}.")
+            listed = ", ".join(sorted(names))
+            raise OperationError(f"'{self.id}' has no parameter '{unknown[0]}'.", f"It has: {listed}.")
+        for known in self.parameters:
+            if known.required and known.name not in {*given, *options}:
+                raise OperationError(f"'{self.id}' needs the parameter '{known.name}'.", known.doc)
         return {name: value for name, value in given.items() if name in names} | dict(options)
 
 
-def _require_importable(before: Document, after: Document) -> str:
+def _require_importable(before: Document, result: Result) -> str:
     """Refuse a result that TensorFlow would not import; a warning where it would not import the graph before either.
 
     Raises:
-        OperationError: names the node and the reason.
+        OperationError: names the node and the reason; also for a fault that was there before, where the outputs need
+            the node and no run could give them.
     """
     from graphviewer.analysis.import_check import new_faults
 
-    new, inherited = new_faults(before, after)
+    new, inherited = new_faults(before, result.document)
     if new:
         raise OperationError(
             f"The result would not be a sound graph: {_first(new)}",
             "Nothing was written. This is a fault of graphviewer: please report it, with the graph.",
         )
+    needed = _needed_names(result) if inherited else frozenset()
+    fatal = [fault for fault in inherited if fault.kind in _FATAL and (fault.function or fault.node in needed)]
+    if fatal and needed:
+        raise OperationError(
+            f"The outputs need '{fatal[0].node}', which is damaged: {_first(fatal)}",
+            "Choose outputs that do not need it, or an undamaged file; the check verb lists every fault.",
+        )
     return f"TensorFlow would refuse the result, as it would the graph before: {_first(inherited)}" if inherited else ""
+
+
+def _needed_names(result: Result) -> frozenset[str]:
+    """The nodes that the chosen outputs of a result need; none where no output was chosen."""
+    graph = result.document.graph
+    ends = [graph.index[name] for name in (parse_input(text)[0] for text in result.outputs) if name in graph.index]
+    needed = graph.ancestors(ends).nonzero()[0].tolist() if ends else []
+    return frozenset(graph.names[number] for number in needed)
 
 
 def _first(faults: Sequence[Problem]) -> str:

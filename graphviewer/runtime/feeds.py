@@ -171,7 +171,7 @@ def read(given: str, want: Wanted) -> Array:
     Raises:
         FeedError: no such file, not readable, or it does not fit.
     """
-    path, key = _path_and_key(given)
+    path, key = path_and_key(given)
     if not path.is_file():
         scalar = _scalar(given)
         if scalar is None:
@@ -187,7 +187,8 @@ def read(given: str, want: Wanted) -> Array:
     raise FeedError(f"{path.name} is no array and no image.", f"Use one of {', '.join((*_ARRAYS, *IMAGES))}.")
 
 
-def _path_and_key(given: str) -> tuple[Path, str]:
+def path_and_key(given: str) -> tuple[Path, str]:
+    """The file that a feed names, and the array in it where the user says which."""
     whole = Path(given)
     name, colon, key = given.rpartition(":")
     return (Path(name), key) if colon and name.lower().endswith(".npz") and not whole.is_file() else (whole, "")

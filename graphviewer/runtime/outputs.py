@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from graphviewer.analysis.dtypes import output_dtypes
@@ -54,11 +55,18 @@ def default_outputs(after: Document, before: Document) -> list[str]:
     Raises:
         OperationError: the graphs have no such name in common.
     """
-    for found in (_signed(after), _ends(after), [one.name for one in suggest_outputs(after)][:1]):
-        both = [name for name in found if parse_input(name)[0] in before.graph.index]
+    suggested = (one.name for one in suggest_outputs(after) if _gives_value(after, one.name))
+    for found in (_signed(after), _ends(after), list(itertools.islice(suggested, 1))):
+        both = [name for name in found if _gives_value(before, name) and _gives_value(after, name)]
         if both and len(both) <= _MOST_ENDS:
             return both
     raise OperationError("The two graphs have no output in common.", "Name one with --output.")
+
+
+def _gives_value(document: Document, name: str) -> bool:
+    """The graph has the tensor, and a run can fetch it."""
+    end = Endpoint(*parse_input(name))
+    return end.node in document.graph.index and not _refusal(document, end)
 
 
 def _signed(document: Document) -> list[str]:

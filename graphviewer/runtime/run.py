@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.errors import WriteError
-from graphviewer.formats.writing import write_atomically
+from graphviewer.formats.inputs import refuse_to_replace
+from graphviewer.formats.writing import require_writable, write_atomically
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress, silent
+from graphviewer.runtime.feeds import path_and_key
 from graphviewer.runtime.network import Network
 from graphviewer.runtime.pairing import Feed, Given, alone
 from graphviewer.runtime.permission import require_permission
@@ -93,8 +95,9 @@ def run(
     names = [str(end) for end in side.outputs]
     files = _files(folder, names) if folder is not None else [None] * len(names)
     for file in files:
-        if file is not None and file.exists() and not force:
-            raise WriteError(f"{file} exists.", "Choose another folder, or overwrite it with --force.")
+        if file is not None and file.parent.exists():
+            require_writable(file, force=force)
+            refuse_to_replace(file, [document.path, checkpoint or document.checkpoint, *_files_of(feeds)])
     progress(0.05, "starting TensorFlow")
     with Network(
         side.part, side.outputs, checkpoint=side.checkpoint, assets=side.assets, label=side.label, progress=progress
@@ -108,6 +111,10 @@ def run(
             _write(file, array, force=force)
         found.append(Output(name, array, str(file) if file is not None else ""))
     return found, side.feeds
+
+
+def _files_of(feeds: Given) -> list[Path]:
+    return [path_and_key(given)[0] for given in feeds.values() if isinstance(given, str)]
 
 
 def _files(folder: Path, names: Sequence[str]) -> list[Path | None]:

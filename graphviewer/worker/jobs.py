@@ -177,10 +177,11 @@ def suggest(
 def check(path: str, *, most: int = 5_000, progress: Progress = silent) -> dict[str, Any]:
     """The faults of a graph, at most ``most`` of them; the JSON of ``check`` and how many there are in all."""
     from graphviewer.analysis.check import check as find_problems
+    from graphviewer.analysis.check import check_files
 
     document = _open(path, None, progress)
     progress(0.4, "looking for problems")
-    found = find_problems(document)
+    found = [*find_problems(document), *check_files(document)]
     return {"problems": [problem._asdict() for problem in found[:most]], "total": len(found)}
 
 

@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import freezing
 import sizes
 from copies import write_copies
 
 ROOT = Path(__file__).resolve().parents[2]
 MAKER = ROOT.parent / "shared" / "tools" / "make_graphs.py"
-PARTS = ("process", "window", "copies", "sizes")
+PARTS = ("process", "window", "copies", "sizes", "freezing")
 NAMES = ("resnet_s", "resnet50", "resnet152", "MobileNetV2", "NASNetMobile", "EfficientNetB7", "NASNetLarge")
 
 
@@ -177,6 +178,12 @@ def sizes_rows(runs: int) -> Iterable[Row]:
         yield Row(f"peak memory, a file of {megabytes:,} MB", "MB", statistics.median(peaks), sizes.MEGABYTES, peaks)
 
 
+def freezing_rows(folder: Path, runs: int) -> Iterable[Row]:
+    """Whole commands: freeze against TensorFlow's, diff, and memory on large models."""
+    for figure in freezing.measure(folder, runs):
+        yield Row(figure.measure, figure.unit, statistics.median(figure.runs), figure.limit, figure.runs, figure.cpu_s)
+
+
 def line(row: Row) -> str:
     """Aligned text of one row."""
     limit = f"{row.limit:g} {row.unit}" if row.limit is not None else row.unit
@@ -197,6 +204,7 @@ def main() -> int:
         lambda: window_rows(folder, given.runs, given.graphs),
         lambda: copies_rows(folder, given.runs),
         lambda: sizes_rows(given.runs),
+        lambda: freezing_rows(folder, given.runs),
     )
     print(f"{'measure':58} {'median':>9} {'limit':>9} {'CPU s':>7}")
     rows = []

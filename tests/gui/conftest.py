@@ -58,6 +58,7 @@ def click(qtbot: QtBot) -> Callable[[Pane, str], None]:
         canvas = pane.canvas
         item = Selection(name).item(pane.subject.document.scopes)
         canvas.zoom_to(item, animate=False)
+        canvas.viewport().repaint()  # title bars that stay in view are where the last paint put them
         middle = canvas.camera.to_pixel(canvas.item_rect(item).center())
         assert canvas.item_at(QPointF(middle)) == item
         qtbot.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=middle.toPoint())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,12 @@ from corpus_report import Case, Worker, cases, report, summary, table
 from deadly import die_on_deadly
 
 v1 = tf.compat.v1
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tracker() -> None:
+    """multiprocessing starts it once for the whole session, which is no leak of the test that happens to be first."""
+    resource_tracker.ensure_running()
 
 
 @pytest.fixture(scope="module")

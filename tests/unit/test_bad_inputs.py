@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from google.protobuf import text_format
 
 from graphviewer import protos
 from graphviewer.analysis.check import check
-from graphviewer.errors import OperationError
+from graphviewer.errors import GraphViewerError, OperationError
 from graphviewer.formats import open_document
 from graphviewer.gui.describe import describe_node
 from graphviewer.layout.nested import NestedLayout
@@ -28,6 +30,10 @@ def const(name, dtype, tensor):
     return node(name, "Const", more=attr("dtype", f"type: {dtype}") + value)
 
 
+def placeholder(shape):
+    return node("bad", "Placeholder", more=IS_FLOAT + attr("shape", f"shape {{ {shape} }}"))
+
+
 IS_FLOAT = attr("dtype", "type: DT_FLOAT")
 SOUND = node("x", "Placeholder", more=IS_FLOAT) + node("good", "Relu", "x") + "versions { producer: 1000 }"
 NEEDS = node("out", "Relu", "bad")
@@ -44,11 +50,28 @@ MARKED = {
         "bad",
         const("bad", "DT_FLOAT", 'tensor_shape { dim { size: 4 } } tensor_content: "abc"'),
     ),
+    "no dtype": ("const", "bad", const("bad", "DT_INVALID", "tensor_shape {}")),
+    "a negative size": ("bad-shape", "bad", placeholder("dim { size: -5 }")),
+    "more elements than can be counted": (
+        "bad-shape",
+        "bad",
+        placeholder("dim { size: 9000000000 } dim { size: 9000000000 }"),
+    ),
     "colocation with an absent node": ("colocation", "bad", node("bad", "Relu", "x", more=COLOCATED)),
     "an op that TensorFlow does not know": ("unknown-op", "bad", node("bad", "MyOp", "x", more="")),
     "a name beyond ASCII": ("bad-name", "знак", node("знак", "Relu", "x")),
 }
-STOPPED = ("an input that is absent", "two nodes of one name")
+STOPPED = (
+    "an input that is absent",
+    "two nodes of one name",
+    "a cycle without NextIteration",
+    "a port that the op does not have",
+    "a node without op",
+    "too few bytes",
+    "no dtype",
+    "a negative size",
+    "more elements than can be counted",
+)
 
 
 @pytest.fixture
@@ -81,10 +104,13 @@ def test_that_an_operation_whose_output_needs_the_node_is_refused_and_names_it(o
         operations()[operation].run(document, outputs=["out"])
 
 
-def test_that_tracing_through_a_cycle_ends(opened):
-    document = opened(SOUND + MARKED["a cycle without NextIteration"][2] + NEEDS)
-    result = operations()["extract"].run(document, outputs=["out"])
-    assert list(result.document.graph.names) == ["bad", "b", "out"]
+@pytest.mark.parametrize("what", STOPPED)
+def test_that_no_operation_trips_over_a_fault(opened, what):
+    document = opened(SOUND + MARKED[what][2] + NEEDS)
+    for operation in operations().values():
+        given = {parameter.name: ["good"] for parameter in operation.parameters if parameter.kind == "endpoints"}
+        with contextlib.suppress(GraphViewerError):
+            operation.run(document, **given)
 
 
 @pytest.mark.parametrize("operation", ["extract", "freeze"])

@@ -11,6 +11,7 @@ from diff_graphs import document, dtype, node
 
 from graphviewer import protos
 from graphviewer.analysis.diff import compare
+from graphviewer.analysis.diff.values import distance, told
 from graphviewer.model.document import Document, Payload, Payloads
 from graphviewer.model.tensors import make_tensor
 from graphviewer.protos import DataType
@@ -105,3 +106,17 @@ def test_that_content_left_in_files_is_compared(tmp_path):
     assert compare(one, constant(make_tensor(values, DataType.FLOAT))).same
     (change,) = compare(one, left_in_file("other", (values + 1).tobytes())).changes
     assert change.details["difference"]["max_abs"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("after", "text"),
+    [
+        ([1, np.nan, 3], "1 of 3 elements: a NaN on one side"),
+        ([np.nan] * 3, "all elements: a NaN on one side"),
+        ([1, np.inf, 3], "1 of 3 elements: an infinite difference"),
+        ([1, np.nan, 5], "2 of 3 elements, by up to 2: 1 with a NaN on one side"),
+        ([1, 2, 3.5], "1 of 3 elements, by up to 0.5"),
+    ],
+)
+def test_that_a_difference_that_no_number_tells_is_told_in_words(after, text):
+    assert told(distance(np.array([1, 2, 3], np.float32), np.array(after, np.float32))) == text

@@ -33,14 +33,17 @@ def cut(before, inputs, outputs=()):
 
 @st.composite
 def graphs(draw):
-    """Nodes that read any others, cycles and control edges included."""
+    """Nodes that read earlier ones, and NextIterations that read any, control edges included."""
     count = draw(st.integers(1, 12))
-    reads = st.tuples(st.integers(0, count - 1), st.integers(-1, 2))
     made = []
-    for number in range(count):
-        inputs = sorted(draw(st.lists(reads, max_size=4)), key=lambda read: read[1] == CONTROL_PORT)
+    ops = draw(st.lists(st.sampled_from(["Custom", "Custom", "NextIteration"]), min_size=count, max_size=count))
+    for number, op in enumerate(ops):
+        last = count - 1 if op == "NextIteration" else number - 1
+        reads = st.tuples(st.integers(0, max(last, 0)), st.integers(-1, 2))
+        inputs = sorted(draw(st.lists(reads, max_size=4 if last >= 0 else 0)), key=lambda read: read[1] == CONTROL_PORT)
+        inputs = [(at, port if ops[at] == "Custom" else min(port, 0)) for at, port in inputs]
         texts = [f"^n{at}" if port < 0 else f"n{at}:{port}" if port else f"n{at}" for at, port in inputs]
-        made.append(protos.NodeDef(name=f"n{number}", op="Custom", input=texts))
+        made.append(protos.NodeDef(name=f"n{number}", op=op, input=texts))
     return document(*made), draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=3))
 
 
@@ -71,7 +74,7 @@ def test_that_with_inputs_the_result_stops_there_and_reads_nothing_that_is_absen
     before, numbers = given_graph
     fed = data.draw(st.sampled_from(before.graph.names))
     for made in before.graph_def.node:
-        made.op, made.attr["T"].type = "Identity", DataType.FLOAT
+        made.op, made.attr["T"].type = made.op.replace("Custom", "Identity"), DataType.FLOAT
         made.input[:] = [text.partition(":")[0] for text in made.input]
     before = document(*before.graph_def.node)
 

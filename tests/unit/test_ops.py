@@ -5,6 +5,8 @@ from graphs import FLOAT, GraphBuilder
 
 from graphviewer import protos
 from graphviewer.analysis import ops
+from graphviewer.analysis.effects import effect_only
+from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph
 from graphviewer.protos import DataType
 
@@ -148,8 +150,8 @@ def test_that_only_groups_of_writes_and_checks_are_effect_only():
     b.node("empty", "NoOp")
     b.node("x", "Placeholder", dtype=FLOAT)
     b.node("p", "Placeholder", dtype=DataType.BOOL)
-    graph = Graph.from_nodes(b.graph_def.node)
-    assert names(graph, ops.effect_only(graph)) == {"write", "check", "group", "wider"}
+    document = Document("graphdef", b.graph_def)
+    assert names(document.graph, effect_only(document)) == {"write", "check", "group", "wider"}
 
 
 def test_that_the_merge_of_a_conditional_assert_is_effect_only_and_its_pivots_are_not():
@@ -163,8 +165,38 @@ def test_that_the_merge_of_a_conditional_assert_is_effect_only_and_its_pivots_ar
     b.node("g/Assert", "Assert", "g/switch_f", "^g/switch_f")
     b.node("g/done_1", "Identity", "g/switch_f", "^g/Assert")
     b.node("g/Merge", "Merge", "g/done_1", "g/done", N=2)
-    graph = Graph.from_nodes(b.graph_def.node)
-    assert names(graph, ops.effect_only(graph)) == {"g/Assert", "g/done_1", "g/Merge"}
+    document = Document("graphdef", b.graph_def)
+    assert names(document.graph, effect_only(document)) == {"g/Assert", "g/done_1", "g/Merge"}
+
+
+def guard(b, then, other):
+    """``if p: then() else: other()``, and a node that waits for it."""
+    for name, op in (("then", then), ("else", other)):
+        function = b.graph_def.library.function.add()
+        function.signature.name = name
+        function.signature.output_arg.add(name="ran", type=DataType.BOOL)
+        function.node_def.add(name="work", op=op)
+        function.node_def.add(name="ran", op="Identity", input=["p", "^work"])
+    guard = b.graph_def.node.add(name="guard", op="If", input=["p"])
+    guard.attr["then_branch"].func.name, guard.attr["else_branch"].func.name = "then", "else"
+    b.node("guard/Identity", "Identity", "guard")
+    b.node("y", "LogicalNot", "p", "^guard/Identity")
+
+
+@pytest.mark.parametrize(
+    ("then", "other", "found"),
+    [
+        ("NoOp", "Assert", {"guard", "guard/Identity"}),
+        ("NoOp", "NoOp", set()),
+        ("ReadFile", "Assert", set()),
+    ],
+)
+def test_that_a_call_is_effect_only_where_its_functions_do_nothing_but_check(then, other, found):
+    b = GraphBuilder()
+    b.node("p", "Placeholder", dtype=DataType.BOOL)
+    guard(b, then, other)
+    document = Document("graphdef", b.graph_def)
+    assert names(document.graph, effect_only(document)) == found
 
 
 def loop(b, scope, start):

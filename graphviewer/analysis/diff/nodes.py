@@ -7,7 +7,7 @@ from typing import Any
 
 from graphviewer import protos
 from graphviewer.analysis.diff.functions import FunctionPairs
-from graphviewer.analysis.diff.values import difference, same_tensor, value_facts
+from graphviewer.analysis.diff.values import difference, same_tensor, told, value_facts
 from graphviewer.analysis.ops import (
     INITIALIZED_OPS,
     PLACEHOLDER_OPS,
@@ -292,8 +292,7 @@ def _value_words(key: str, details: Mapping[str, Any]) -> str:
     apart = details.get("difference")
     if not apart:
         return f"{key}"
-    share = "all" if apart["differing"] == apart["elements"] else f"{apart['differing']:,} of {apart['elements']:,}"
     if apart["elements"] == 1:
         old, new = details[key]
         return f"{key} {old['text'].rpartition(': ')[2]} → {new['text'].rpartition(': ')[2]}"
-    return f"{key} ({share} elements" + (f", by up to {apart['max_abs']:.6g})" if "max_abs" in apart else ")")
+    return f"{key} ({told(apart)})"

@@ -134,6 +134,10 @@ class Diff:
 
     def summary(self) -> dict[str, int]:
         """Nodes per status, all statuses listed; a node that is on both sides counts once."""
+        return dict(self._summary)
+
+    @cached_property
+    def _summary(self) -> Mapping[str, int]:
         counts = dict.fromkeys(STATUSES, 0)
         for change in self.changes:
             counts[change.status] += 1
@@ -141,12 +145,20 @@ class Diff:
         return counts
 
     def overlay_before(self) -> Overlay:
-        """The statuses laid over the first graph."""
+        """The statuses laid over the first graph; the same object each time."""
+        return self._overlay_before
+
+    @cached_property
+    def _overlay_before(self) -> Overlay:
         reasons = _reasons(len(self.status_before), ((one.before_node, one.reason) for one in self.changes))
         return Overlay("diff", STATUSES, self.status_before, reasons)
 
     def overlay_after(self) -> Overlay:
-        """The statuses laid over the second graph."""
+        """The statuses laid over the second graph; the same object each time."""
+        return self._overlay_after
+
+    @cached_property
+    def _overlay_after(self) -> Overlay:
         reasons = _reasons(len(self.status_after), ((one.after_node, one.reason) for one in self.changes))
         return Overlay("diff", STATUSES, self.status_after, reasons)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,15 @@ from graphviewer.model.tensors import TensorError, describe_tensor, shape_list, 
 from graphviewer.protos import dtype_name
 
 _CHUNK = 1 << 20
+_STRANGE: Mapping[str, str] = MappingProxyType(
+    {
+        "nan_on_one_side": "a NaN on one side",
+        "other_nan": "NaNs of other bits",
+        "infinite": "an infinite difference",
+    }
+)
+"""Differences that no number tells, as keys of a distance and in words."""
+
 Values = NDArray[Any]
 
 
@@ -67,16 +77,47 @@ def distance(left: Values, right: Values) -> dict[str, Any]:
     if left.shape != right.shape or left.dtype != right.dtype:
         return {}
     weight = left.size if _is_splat(left) and _is_splat(right) else 1
-    differing, largest = 0, 0.0
+    differing, largest, strange = 0, 0.0, dict.fromkeys(_STRANGE, 0)
     for a, b in _chunks(left, right):
-        differing += int(np.count_nonzero(_differs(a, b))) * weight
+        differs = _differs(a, b)
+        differing += int(np.count_nonzero(differs)) * weight
         if _is_number(left):
             with np.errstate(invalid="ignore", over="ignore"):
                 apart = np.abs(_wide(a) - _wide(b))
-            finite = apart[np.isfinite(apart)]
-            largest = max(largest, float(finite.max(initial=0.0)))
+            finite = np.isfinite(apart)
+            largest = max(largest, float(apart[finite].max(initial=0.0)))
+            for kind, count in _strange(a, b, differs & ~finite).items():
+                strange[kind] += count * weight
     found: dict[str, Any] = {"elements": left.size, "differing": differing}
+    found |= {kind: count for kind, count in strange.items() if count}
     return {**found, "max_abs": largest} if _is_number(left) else found
+
+
+def _strange(a: Values, b: Values, which: Values) -> dict[str, int]:
+    """How many of the chosen elements are a NaN on one side, NaNs of other bits, or apart by infinity."""
+    if not which.any():
+        return {}
+    first, second = np.isnan(_wide(a[which])), np.isnan(_wide(b[which]))
+    one, both = int(np.count_nonzero(first ^ second)), int(np.count_nonzero(first & second))
+    return {"nan_on_one_side": one, "other_nan": both, "infinite": len(first) - one - both}
+
+
+def told(apart: Mapping[str, Any]) -> str:
+    """``1 of 3 elements: a NaN on one side``, ``all elements, by up to 0.5``: a distance in words."""
+    share = "all" if apart["differing"] == apart["elements"] else f"{apart['differing']:,} of {apart['elements']:,}"
+    return f"{share} elements{far(apart)}"
+
+
+def far(apart: Mapping[str, Any]) -> str:
+    """How far, as the end of a sentence that says how many; empty for what is not told in numbers."""
+    strange = {kind: apart[kind] for kind in _STRANGE if kind in apart}
+    by = f", by up to {apart['max_abs']:.6g}" if "max_abs" in apart else ""
+    if not strange:
+        return by
+    if len(strange) == 1 and sum(strange.values()) == apart["differing"]:
+        return f": {_STRANGE[next(iter(strange))]}"
+    counts = ", ".join(f"{count:,} with {_STRANGE[kind]}" for kind, count in strange.items())
+    return f"{by if sum(strange.values()) < apart['differing'] else ''}: {counts}"
 
 
 def _is_splat(values: Values) -> bool:

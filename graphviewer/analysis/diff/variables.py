@@ -13,7 +13,7 @@ from graphviewer.analysis.diff.matching import by_name
 from graphviewer.analysis.diff.pairing import NAME, UNMATCHED, Pairing
 from graphviewer.analysis.diff.result import FORMAT_VERSION, STATUSES, Change
 from graphviewer.analysis.diff.scope_names import by_prefix
-from graphviewer.analysis.diff.values import digest, distance, same_values, summary
+from graphviewer.analysis.diff.values import digest, distance, far, same_values, summary
 from graphviewer.analysis.variable_keys import variable_sources
 from graphviewer.errors import CheckpointError
 from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, Checkpoint, open_checkpoint
@@ -281,4 +281,4 @@ def _compare_values(left: Stored, right: Stored, details: dict[str, Any], *, com
     details["difference"] = apart
     all_differ = apart["differing"] == apart["elements"]
     share = "all" if all_differ else f"{apart['differing']:,} of {apart['elements']:,}"
-    return [f"{share} elements differ" + (f", by up to {apart['max_abs']:.6g}" if "max_abs" in apart else "")]
+    return [f"{share} elements differ{far(apart)}"]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphviewer.analysis import ops
+from graphviewer.analysis.effects import effect_only
 from graphviewer.analysis.roles.library import function_ops
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints, Mask
@@ -274,8 +275,8 @@ class Facts:
 
     @cached_property
     def effect_only(self) -> Mask:
-        """bool [n]: nodes that others wait for only because of a write or a check; see ``ops.effect_only``."""
-        return ops.effect_only(self.graph)
+        """bool [n]: nodes that others wait for only because of a write or a check; see ``analysis.effects``."""
+        return effect_only(self.document)
 
     @cached_property
     def pivots(self) -> Mask:

@@ -27,6 +27,7 @@ from graphviewer.formats.checkpoint.checksum import masked_crc32c
 from graphviewer.formats.checkpoint.slices import Slice, extents, slice_key
 from graphviewer.formats.checkpoint.sstable import Table
 from graphviewer.formats.checkpoint.stable_file import COPY_AGAIN, StableFile, is_lfs_pointer
+from graphviewer.model.problem import Problem
 from graphviewer.model.tensors import TensorError, read_varint
 
 __all__ = ["Bundle"]
@@ -87,6 +88,23 @@ class Bundle(Checkpoint):
     def missing_files(self) -> list[Path]:
         named = {place.shard for place in self._places.values() if place.size}
         return [self._shard_path(number) for number in sorted(named - set(self._shards))]
+
+    def _short_files(self) -> list[Problem]:
+        ends: dict[int, int] = {}
+        for place in self._places.values():
+            if place.size:
+                ends[place.shard] = max(ends.get(place.shard, 0), place.offset + place.size)
+        return [
+            Problem(
+                "checkpoint",
+                "error",
+                f"The data file {shard.name} is cut short: its values take {ends[number]:,} bytes, it has "
+                f"{shard.size:,}.",
+                COPY_AGAIN,
+            )
+            for number, shard in sorted(self._shards.items())
+            if ends.get(number, 0) > shard.size
+        ]
 
     def raw(self, key: str) -> bytes | None:
         variable = self._variable(key)

@@ -167,10 +167,7 @@ class Checkpoint(ABC):
         Args:
             progress: hears of every variable, and may raise Cancelled.
         """
-        found = [
-            Problem("checkpoint", "error", f"The data file {path.name} is missing.", f"Copy it to {path.parent}.")
-            for path in self.missing_files()
-        ]
+        found = self.file_problems()
         for number, (key, variable) in enumerate(self._variables.items()):
             progress(number / len(self), f"Checking {key}")
             if variable.dtype in (DataType.VARIANT, DataType.RESOURCE):
@@ -182,6 +179,18 @@ class Checkpoint(ABC):
             except CheckpointError as error:
                 found.append(Problem("checkpoint", "error", error.message, error.hint, node=key))
         return found
+
+    def file_problems(self) -> list[Problem]:
+        """What the sizes of the files tell, without reading them: those that are missing or cut short."""
+        missing = [
+            Problem("checkpoint", "error", f"The data file {path.name} is missing.", f"Copy it to {path.parent}.")
+            for path in self.missing_files()
+        ]
+        return [*missing, *self._short_files()]
+
+    def _short_files(self) -> list[Problem]:
+        """Data files that end before the last value in them."""
+        return []
 
     def missing_files(self) -> list[Path]:
         """The data files that the index names and that are not there."""

@@ -183,7 +183,8 @@ def _named_by_state(folder: Path) -> Iterator[Path]:
         name = _unquoted(quoted)
         # A state file may come from another system than this one.
         last = PureWindowsPath(name).name if "\\" in name else PurePosixPath(name).name
-        for place in (folder / last, folder / name):
+        here = folder / last
+        for place in (here,) if data_files(here) else (here, folder / name):  # a part of it here: not the original
             if last and is_checkpoint(place):
                 yield place
 

@@ -19,8 +19,9 @@ from graphviewer.formats.checkpoint.sstable import is_table
 from graphviewer.formats.checkpoint.stable_file import COPY_AGAIN
 from graphviewer.formats.checkpoint.v1 import TableCheckpoint
 from graphviewer.model.names import nearest
+from graphviewer.model.problem import Problem
 
-__all__ = ["open_checkpoint"]
+__all__ = ["index_problem", "open_checkpoint"]
 
 
 def open_checkpoint(path: Path | str) -> Checkpoint:
@@ -76,10 +77,18 @@ def _none_at(path: Path) -> CheckpointError:
 
 
 def _index_missing(data: Path) -> CheckpointError:
+    problem = index_problem(data)
+    return CheckpointError(problem.reason, problem.hint)
+
+
+def index_problem(data: Path) -> Problem:
+    """What to say of a data file whose index is not beside it."""
     index = data.name.rpartition(".data-")[0] + ".index"
-    return CheckpointError(
-        f"The index {index} is missing; only the data files of the checkpoint are in {data.parent}.",
-        "Copy it there from where the checkpoint was made: the values cannot be read without it.",
+    return Problem(
+        "checkpoint",
+        "error",
+        f"{data.name} is there, but its index {index} is missing.",
+        f"Copy it to {data.parent} from where the checkpoint was made: the values cannot be read without it.",
     )
 
 

@@ -14,6 +14,9 @@ from graphviewer.gui.canvas.shapes import draw_rects, groups
 LARGEST, SMALLEST, INSET, CORNER = 170.0, 54.0, 6.0, 14
 """Longest and shortest side of the drawing on the map, free space around it, distance from the corner (pixels)."""
 
+NARROWEST = 520
+"""In a narrower canvas, one half of a split view on a small screen, the map would hide what it is a map of (pixels)."""
+
 WIDEST_SHARE = 0.24
 """The map takes no more of the canvas's width than this: in a split view both are narrow."""
 
@@ -64,7 +67,8 @@ class Minimap(QWidget):
     def _update_visible(self) -> None:
         """A map of what is all in view is of no use."""
         helps = len(self._scene.drawing) > 0 and not self._view.contains(QRectF(0, 0, *self._extent()))
-        super().setVisible(self._is_wanted and helps)
+        has_room = self._canvas.width() >= NARROWEST
+        super().setVisible(self._is_wanted and helps and has_room)
 
     def _extent(self) -> tuple[float, float]:
         drawing = self._scene.drawing

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from graphviewer.gui.theme import Theme
 
-_BAR, _GAP, _SPACE = 5.0, 2.0, 22.0
+_BAR, _GAP, _SPACE = 5.0, 2.0, 16.0
 """Height of a bar, space between the two, space between columns (pixels)."""
 
 _THIN = 2.0  # a number that is small beside the other is still seen
@@ -26,18 +26,32 @@ class Total(NamedTuple):
 
     @property
     def text(self) -> str:
-        """``16,534 → 2,304 (−86 %)``."""
-        if self.before == self.after:
-            return f"{self.before:,}, the same"
-        return f"{self.before:,} → {self.after:,}{self._share}"
+        """``16,534 → 2,304``."""
+        return f"{self.before:,}, the same" if self.before == self.after else f"{self.before:,} → {self.after:,}"
 
     @property
-    def _share(self) -> str:
-        if not self.before:
+    def brief(self) -> str:
+        """The same where there is little room: ``255 M → 85.3 M``."""
+        if self.before == self.after:
+            return f"{_brief(self.before)}, the same"
+        return f"{_brief(self.before)} → {_brief(self.after)}"
+
+    @property
+    def share(self) -> str:
+        """How much more or less, ``−86 %``; empty where that says nothing."""
+        if not self.before or self.before == self.after:
             return ""
         share = 100 * (self.after - self.before) / self.before
         shown = f"{abs(share):.0f}" if abs(share) >= 0.5 else "<1"
-        return f" ({'−' if share < 0 else '+'}{shown} %)" if share < 1000 else ""
+        return f"{'−' if share < 0 else '+'}{shown} %" if share < 1000 else ""
+
+
+def _brief(number: int) -> str:
+    """Three digits and a unit from ten thousand on."""
+    for power, unit in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
+        if number >= 10 * 10**power:
+            return f"{number / 10**power:.3g} {unit}"
+    return f"{number:,}"
 
 
 class BeforeAfterBars(QWidget):
@@ -66,7 +80,7 @@ class BeforeAfterBars(QWidget):
     def show_totals(self, totals: Iterable[Total]) -> None:
         """Show other numbers; one that both graphs lack is left out."""
         self.totals = [total for total in totals if total.before or total.after]
-        text = "\n".join(f"{total.label}: {total.text}" for total in self.totals)
+        text = "\n".join(f"{total.label}: {total.text}  {total.share}".rstrip() for total in self.totals)
         self.setToolTip(text)
         self.setAccessibleName(text)
         self.update()
@@ -83,7 +97,9 @@ class BeforeAfterBars(QWidget):
     def _paint_column(self, painter: QPainter, total: Total, area: QRectF) -> None:
         metrics = self.fontMetrics()
         left, right = area.left(), area.right()
-        for row, (text, token) in enumerate(((total.label, "muted"), (total.text, "text"))):
+        fits = metrics.horizontalAdvance(total.text) <= area.width()
+        texts = (f"{total.label}  {total.share}", "muted"), (total.text if fits else total.brief, "text")
+        for row, (text, token) in enumerate(texts):
             line = QRectF(left, row * metrics.height(), right - left, metrics.height())
             painter.setPen(self._theme.color(f"window.{token}"))
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(line.width()))

@@ -211,7 +211,7 @@ def totals_of(comparison: Comparison) -> list[Total]:
     before, after = comparison.totals
     return [
         Total("Nodes", before.nodes, after.nodes),
-        Total("Parameters", before.parameters, after.parameters),
+        Total("Params", before.parameters, after.parameters),
         Total("Bytes", before.bytes, after.bytes),
-        Total("Op kinds", len(before.ops), len(after.ops)),
+        Total("Ops", len(before.ops), len(after.ops)),
     ]

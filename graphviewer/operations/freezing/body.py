@@ -22,14 +22,12 @@ class Value(NamedTuple):
         shape: sizes; None where they are not known.
         resource: the tensor was a resource handle; else a reference.
         variable: the variable's name in this body, for messages and for telling reads of one from reads of another.
-        updated: it is what an update gives: whoever reads it reads after that update, as the graph says.
     """
 
     dtype: int
     shape: tuple[int, ...] | None
     resource: bool
     variable: str
-    updated: bool = False
 
 
 Tensor = tuple[str, int]

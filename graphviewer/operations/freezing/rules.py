@@ -94,12 +94,28 @@ def propagate(body: Body, start: Mapping[Tensor, Value]) -> None:
         tensor = work.popleft()
         value = body.value[tensor]
         for name, slot in body.consumers(tensor):
-            node = body.nodes[name]
-            given = value._replace(updated=True) if node.op in _UPDATES else value
-            for port in _rewrite(Site(body, node, slot, value)):
+            for port in _rewrite(Site(body, body.nodes[name], slot, value)):
                 if (name, port) not in body.value:
-                    body.value[name, port] = given
+                    body.value[name, port] = value
                     work.append((name, port))
+    _forget_reads_of_updates(body)
+
+
+def _forget_reads_of_updates(body: Body) -> None:
+    """What reads the reference that an update gives reads the new value, which is computed: no value of before."""
+    work = [(name, port) for name, port in body.value if name in body.nodes and body.nodes[name].op in _UPDATES]
+    updated: set[Tensor] = set(work)
+    readers: set[str] = set()
+    while work:
+        for name, _ in body.consumers(work.pop()):
+            handed = (
+                [(name, port) for port in _ports(body.nodes[name].op)] if body.nodes[name].op in REF_TO_VALUE else []
+            )
+            readers.add(name)
+            work += [tensor for tensor in handed if tensor not in updated]
+            updated.update(handed)
+    old = {name for tensor in body.value if tensor not in updated for name, _ in body.consumers(tensor)}
+    body.read = [(name, variable) for name, variable in body.read if name not in readers or name in old]
 
 
 def _rewrite(site: Site) -> Iterable[int]:
@@ -128,8 +144,7 @@ def _use_value(site: Site) -> Iterable[int]:
             "not its value, so it cannot be frozen.",
             "Choose other outputs, or cut there with --input.",
         )
-    if not site.value.updated:
-        site.body.read.append((site.node.name, site.value.variable))
+    site.body.read.append((site.node.name, site.value.variable))
     return ()
 
 

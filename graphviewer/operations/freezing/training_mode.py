@@ -14,7 +14,6 @@ from graphviewer.analysis.ops import (
     PLACEHOLDER_OPS,
     SHAPE_OPS,
     SWITCH_OPS,
-    is_pipeline_output,
     is_random_op,
     op_mask,
 )
@@ -182,13 +181,3 @@ def _unconditional(nodes: Iterable[Any], functions: Iterable[str]) -> set[str]:
 
 def _uses_batch(node: Any) -> bool:
     return "is_training" not in node.attr or bool(node.attr["is_training"].b)
-
-
-def without_input(selection: Selection) -> list[str]:
-    """Outputs that give the same value whatever is fed."""
-    graph = selection.graph
-    sources = op_mask(graph, PLACEHOLDER_OPS) | op_mask(graph, is_pipeline_output)
-    sources[list(selection.fed)] = True
-    numbers = [graph.index[output.node] for output in selection.outputs]
-    pairs = zip(selection.outputs, numbers, strict=True)
-    return [str(output) for output, number in pairs if not (graph.ancestors([number], control=False) & sources).any()]

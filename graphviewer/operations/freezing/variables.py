@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +23,11 @@ _LISTED = 200
 _COMPARED = 40_000
 _STRING_SIZE = 16
 TWO_GIB = 2**31
+
+MOVING_AVERAGES = "moving-averages"
+"""In the place of a saver: the averages that training kept beside the variables, where the checkpoint has them."""
+
+_SHADOW = re.compile(r"(.+)/[^/]*(?:ExponentialMovingAverage|(?<![A-Za-z])(?:ema|EMA)(?![A-Za-z]))[^/]*")
 
 
 class Checkpoint(Protocol):
@@ -94,12 +100,18 @@ def constants(
         return {}
     names = {number: document.graph.names[number] for number in variables}
     if checkpoint is None:
+        told = next((problem for problem in document.problems if problem.kind == "checkpoint"), None)
+        if told is not None:
+            raise OperationError(told.reason, told.hint)
         raise OperationError(
             f"The outputs need {_count(len(variables))}, and there is no checkpoint to take values from.",
             "Give one with --checkpoint.",
         )
     keys = set(checkpoint.keys())
-    sources = variable_sources(document, checkpoint, wanted=variables, saver=saver)
+    averaged = saver == MOVING_AVERAGES
+    sources = variable_sources(document, checkpoint, wanted=variables, saver="" if averaged else saver)
+    if averaged:
+        sources = _averaged(sources, keys)
     sources = _renamed(sources, names, keys, rename)
     missing = [number for number in variables if number not in sources or sources[number].key not in keys]
     if missing:
@@ -107,6 +119,22 @@ def constants(
     found = {number: _constant(document.node(number), sources[number], checkpoint) for number in variables}
     _require_fit(document, found)
     return found
+
+
+def averages(keys: Collection[str]) -> dict[str, str]:
+    """The keys of moving averages by the key of what they are averages of, told by the name that TensorFlow gives."""
+    matches = ((key, _SHADOW.fullmatch(key)) for key in sorted(keys))
+    return {match[1]: key for key, match in matches if match is not None and match[1] in keys}
+
+
+def _averaged(sources: Mapping[int, Source], keys: set[str]) -> dict[int, Source]:
+    shadows = averages(keys)
+    if not shadows:
+        raise OperationError("The checkpoint has no moving averages.", "Leave the saver open.")
+    return {
+        number: source._replace(key=shadows[source.key], told_by="moving average") if source.key in shadows else source
+        for number, source in sources.items()
+    }
 
 
 def _renamed(sources: Mapping[int, Source], names: Mapping[int, str], keys: set[str], rename: str) -> dict[int, Source]:
@@ -177,7 +205,7 @@ def _missing(
         source = sources.get(number)
         wanted = source.key if source is not None else graph.names[number]
         rows.append((graph.names[number], wanted, ", ".join(near(wanted)) or "none"))
-    more = f"\n... and {len(missing) - _LISTED:,} more" if len(missing) > _LISTED else ""
+    more = f"\n  ... and {len(missing) - _LISTED:,} more" if len(missing) > _LISTED else ""
     hint = _missing_hint({graph.names[number]: node_shape(document.node(number)) for number in missing}, checkpoint)
     saved = {number for number, source in sources.items() if source.told_by.startswith(("restored by", "saved by"))}
     if saved and saved.isdisjoint(missing):
@@ -223,12 +251,18 @@ def _missing_hint(shapes: Mapping[str, Sequence[int] | None], checkpoint: Checkp
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Rows below each other, each on one line whatever the names in it hold."""
+    rows = [tuple(_on_one_line(cell) for cell in row) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     lines = []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         lines.append("  " + "  ".join([*cells, row[-1]]))
     return "\n".join(lines)
+
+
+def _on_one_line(text: str) -> str:
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def _count(number: int) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from graphviewer.analysis.ops import effect_only, variables_behind
+from graphviewer.analysis.effects import effect_only
+from graphviewer.analysis.ops import variables_behind
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints, Mask
 from graphviewer.model.names import CONTROL_PORT, Endpoint
@@ -21,7 +22,7 @@ Place = tuple[int, int]
 class Scene:
     """A draft as it is at one moment, as a document, with the part of it that the outputs need.
 
-    Waiting for updates of variables and for checks is no need: see ``ops.effect_only``.
+    Waiting for updates of variables and for checks is no need: see ``analysis.effects``.
     """
 
     def __init__(self, draft: Draft, outputs: Sequence[Endpoint], inputs: Sequence[Endpoint]) -> None:
@@ -29,7 +30,7 @@ class Scene:
         self.outputs = frozenset(name for name, _ in outputs)
         self.document: Document = draft.build() if draft.rewrites else draft.document
         self.graph: Graph = self.document.graph
-        self.effects = effect_only(self.graph)
+        self.effects = effect_only(self.document)
         self.selection: Selection = select_fed(self.document, outputs, inputs, drop=self.effects)
         self.needed: Mask = self.selection.mask
 
