@@ -43,8 +43,8 @@ def test_that_the_graphs_of_a_saved_model_can_be_chosen(window: Window, qtbot: Q
     assert len(version.document.graph) == 5
     assert version.title == "model [train]"
     # The worker reads the graph that is shown, not the one it would find by the path alone.
-    qtbot.waitUntil(lambda: bool(version.family.suggested_outputs), timeout=WAIT)
-    assert version.family.suggested_outputs[0].name == "n4"
+    qtbot.waitUntil(lambda: bool(version.suggested_outputs), timeout=WAIT)
+    assert version.suggested_outputs[0].name == "n4"
     buttons(window)["serve"].click()
     qtbot.waitUntil(lambda: len(window.session.version.document.graph) == 3, timeout=WAIT)
     buttons(window)["train"].click()
@@ -142,4 +142,4 @@ def test_that_a_keras_model_is_loaded_only_when_the_user_says_so(
     assert [name for name, _ in asked] == ["keras"]
     assert asked[0][1]["path"] == str(no_model)
     assert window.session.version.title == "model.keras"
-    assert window._recent()[0] == str(no_model)
+    assert window.files.recent()[0] == str(no_model)
