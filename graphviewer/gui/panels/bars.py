@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from graphviewer.gui.theme import Theme
 
-_BAR, _GAP, _SPACE = 5.0, 2.0, 16.0
+_BAR, _GAP, _SPACE = 5.0, 2.0, 12.0
 """Height of a bar, space between the two, space between columns (pixels)."""
 
 _THIN = 2.0  # a number that is small beside the other is still seen
@@ -31,7 +31,7 @@ class Total(NamedTuple):
 
     @property
     def brief(self) -> str:
-        """The same where there is little room: ``255 M → 85.3 M``."""
+        """The same where there is little room: ``255M → 85.3M``."""
         if self.before == self.after:
             return f"{_brief(self.before)}, the same"
         return f"{_brief(self.before)} → {_brief(self.after)}"
@@ -47,10 +47,10 @@ class Total(NamedTuple):
 
 
 def _brief(number: int) -> str:
-    """Three digits and a unit from ten thousand on."""
+    """Three digits and a unit from a thousand on."""
     for power, unit in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
-        if number >= 10 * 10**power:
-            return f"{number / 10**power:.3g} {unit}"
+        if number >= 10**power:
+            return f"{number / 10**power:.3g}{unit}"
     return f"{number:,}"
 
 
@@ -98,7 +98,7 @@ class BeforeAfterBars(QWidget):
         metrics = self.fontMetrics()
         left, right = area.left(), area.right()
         fits = metrics.horizontalAdvance(total.text) <= area.width()
-        texts = (f"{total.label}  {total.share}", "muted"), (total.text if fits else total.brief, "text")
+        texts = (f"{total.label} {total.share}", "muted"), (total.text if fits else total.brief, "text")
         for row, (text, token) in enumerate(texts):
             line = QRectF(left, row * metrics.height(), right - left, metrics.height())
             painter.setPen(self._theme.color(f"window.{token}"))

@@ -126,7 +126,7 @@ class ChangesPanel(QWidget):
         line.addWidget(self.grouping)
         line.addWidget(self.status)
         line.addWidget(self.filter)
-        self.filter.setMaximumWidth(240)
+        self.filter.setMaximumWidth(150)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.addLayout(line)
