@@ -250,7 +250,7 @@ class Furniture:
             self._docks[name].raise_()
         sides = [self._docks["outline"], self._docks["inspector"]]
         window.resizeDocks(sides, [290, 310], Qt.Orientation.Horizontal)
-        window.resizeDocks([self._docks["changes"]], [230], Qt.Orientation.Vertical)
+        window.resizeDocks([self._docks["changes"]], [250], Qt.Orientation.Vertical)
         window.resizeDocks([self._docks["outline"], self._docks["endpoints"]], [380, 420], Qt.Orientation.Vertical)
         window.resize(size)  # adding docks made it as wide as the widest of them would like to be
 

@@ -37,7 +37,8 @@ QToolButton:hover { background: $hover; }
 QToolButton:pressed { background: $pressed; }
 QToolButton:checked { background: $accent_soft; border-color: $accent; }
 QToolButton:disabled { color: $border_strong; }
-QToolButton#chip { background: $surface; border: 1px solid $border; border-radius: 10px; padding: 2px 8px; }
+QToolButton#chip { background: $surface; border: 1px solid $border; border-radius: 10px; padding: 1px 4px;
+    font-size: 12px; }
 QToolButton#chip:hover { border-color: $border_strong; }
 QToolButton#chip:!checked { background: transparent; color: $muted; border-style: dashed; }
 QToolButton#chip:checked { background: $surface; border-color: $border; }
