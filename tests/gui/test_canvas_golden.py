@@ -15,9 +15,11 @@ from graphviewer.gui.canvas.camera import Camera, fit
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.scene import Endpoints, Scene
+from graphviewer.gui.render import scene_of
 from graphviewer.gui.theme import load_theme
 from graphviewer.layout.nested import NestedLayout, Style
 from graphviewer.model.names import Endpoint
+from tests.function_graphs import branching, nested
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -80,3 +82,11 @@ def shown(subject: Subject) -> tuple[Scene, Camera]:
 def test_that_it_looks_as_agreed(name, theme, golden):
     scene, camera = shown(SUBJECTS[name])
     golden(picture(scene, camera, theme), f"canvas_{name}_{theme}")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("make", [nested, branching])
+def test_that_functions_opened_in_place_look_as_agreed(make, theme, golden):
+    scene = scene_of(make(), expand="all")
+    whole = QRectF(-16, -28, scene.drawing.width + 40, scene.drawing.height + 40)
+    golden(picture(scene, Camera.of_rect(whole, WIDTH, HEIGHT), theme), f"canvas_{make.__name__}_{theme}")
