@@ -13,10 +13,7 @@ from graphviewer.analysis.diff import STATUSES, Diff
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints, Mask
 from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
-from graphviewer.model.overlay import Overlay
-
-EDGE_STATUSES = ("kept", "added", "removed")
-KEPT, ADDED, REMOVED = range(len(EDGE_STATUSES))
+from graphviewer.model.overlay import ADDED, KEPT, REMOVED, Overlay
 
 Statuses = NDArray[np.int8]
 

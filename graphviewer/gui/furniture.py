@@ -245,6 +245,7 @@ class Furniture:
         window.tabifyDockWidget(self._docks["problems"], self._docks["variables"])
         window.tabifyDockWidget(self._docks["variables"], self._docks["jobs"])
         self._docks["variables"].visibilityChanged.connect(self.variables.set_seen)
+        self._docks["operations"].visibilityChanged.connect(self.operations.set_seen)
         window.tabifyDockWidget(self._docks["jobs"], self._docks["proof"])
         for name in ("outline", "inspector", "changes"):
             self._docks[name].raise_()

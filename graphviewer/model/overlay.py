@@ -13,6 +13,11 @@ from graphviewer.model.scopes import Scopes
 
 NONE = -1
 
+EDGE_STATUSES = ("kept", "added", "removed")
+"""What a comparison says of an edge of a merged graph."""
+
+KEPT, ADDED, REMOVED = range(len(EDGE_STATUSES))
+
 
 @dataclass(frozen=True, eq=False)
 class Overlay:

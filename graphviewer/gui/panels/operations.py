@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -193,9 +192,14 @@ class OperationsPanel(QScrollArea):
         self.setWidget(body)
         return found
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh_all()
+    def set_seen(self, is_seen: bool) -> None:
+        """Make the cards once the panel is looked at: behind another tab it is visible to Qt, but has no region."""
+        if is_seen:
+            QTimer.singleShot(0, self, self._seen)
+
+    def _seen(self) -> None:
+        if not self.visibleRegion().isEmpty():
+            self.refresh_all()
 
     def show_card(self, operation: str) -> None:
         """Unfold one operation and bring it into view."""
