@@ -64,8 +64,10 @@ class ComparisonBar(QFrame):
             self._flow.addWidget(QLabel("Pinned:", objectName="subtle"))
         for pin in pins:
             self._flow.addWidget(self._button(pin))
-        self._show("", pins=True)
-        self.setVisible(bool(pins))
+        if pins:
+            self._show("", pins=True)
+        else:
+            self.hide()
 
     def _button(self, pin: Pin) -> QToolButton:
         old, new = (_short(name) if name is not None else "no twin" for name in pin)

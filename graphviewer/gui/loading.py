@@ -66,6 +66,7 @@ def load(
     read_at = time.perf_counter()
     progress(0.8, "Building the graph")
     scopes = document.unfolded.scopes
+    _ = document.unfolded.graph.index  # the pane needs it next, in the GUI thread
     modelled = time.perf_counter()
     progress(0.9, "Laying out")
     layout = lay_out(document)
