@@ -45,7 +45,7 @@ class Subject:
 
     Attributes:
         overlay: gives the overlay of a kind, None where there is none.
-        edge_status: int8 [edges], what a comparison says of each edge (``analysis.merge.EDGE_STATUSES``).
+        edge_status: int8 [edges], what a comparison says of each edge (``model.overlay.EDGE_STATUSES``).
         partner: what a node of the graph beside this one is called here; None where it is not here.
     """
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from graphviewer import protos
 from graphviewer.analysis.diff import compare
-from graphviewer.analysis.merge import EDGE_STATUSES, merge
+from graphviewer.analysis.merge import merge
 from graphviewer.model.document import Document
+from graphviewer.model.overlay import EDGE_STATUSES
 from graphviewer.model.provenance import Origin, Provenance, Removal
 
 

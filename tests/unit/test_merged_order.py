@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphviewer.analysis.diff import compare
-from graphviewer.analysis.merge import EDGE_STATUSES, merge
+from graphviewer.analysis.merge import merge
 from graphviewer.analysis.merged_order import in_place
 from graphviewer.model.document import Document
+from graphviewer.model.overlay import EDGE_STATUSES
 from tests.unit.test_merge import AFTER, BEFORE, document
 
 
