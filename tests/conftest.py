@@ -128,11 +128,16 @@ def _close_windows() -> None:
 
 def _children() -> set[int]:
     """Process numbers of our children, zombies left out; empty where the system cannot tell."""
-    listing = Path(f"/proc/self/task/{threading.get_native_id()}/children")
-    found = set()
-    for task in listing.parent.parent.iterdir() if listing.exists() else ():
-        found.update(map(int, (task / "children").read_text().split()))
-    return {process for process in found if _command(process)}
+    tasks = Path("/proc/self/task")
+    listings = (_listing(task / "children") for task in (tasks.iterdir() if tasks.exists() else ()))
+    return {int(process) for listing in listings for process in listing if _command(int(process))}
+
+
+def _listing(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except OSError:  # a thread that ended between the look and the read, or a kernel without the file
+        return []
 
 
 def _command(process: int) -> str:
