@@ -56,7 +56,7 @@ def qapp(qapp_args: list[str], qapp_cls: type) -> Iterator[object]:
     """The application in Fusion style and the bundled font, so that pictures are equal on all machines."""
     from PySide6.QtWidgets import QApplication
 
-    from graphviewer.gui.theme import load_font
+    from graphviewer.gui.style.theme import load_font
 
     app = QApplication.instance() or qapp_cls(qapp_args)
     app.setApplicationName("graphviewer-tests")

@@ -18,8 +18,8 @@ from graphviewer.formats.writing import write_atomically
 from graphviewer.gui.timings import Timings
 
 if TYPE_CHECKING:
-    from graphviewer.gui.loading import Loaded
-    from graphviewer.gui.versions import Version
+    from graphviewer.gui.state.loading import Loaded
+    from graphviewer.gui.state.versions import Version
     from graphviewer.gui.window import Window
 
 _SWITCH_INTERVAL = 0.001  # a busy thread hands the GIL over after 1 ms, so that frames do not wait for it
@@ -27,7 +27,7 @@ _SWITCH_INTERVAL = 0.001  # a busy thread hands the GIL over after 1 ms, so that
 
 def application() -> QApplication:
     """The one QApplication, in the style that every theme builds on."""
-    from graphviewer.gui.theme import load_font
+    from graphviewer.gui.style.theme import load_font
 
     existing = QApplication.instance()
     if isinstance(existing, QApplication):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSignalBlocker
 from PySide6.QtWidgets import QFileDialog
 
-from graphviewer.gui.comparison_bar import ComparisonBar
-from graphviewer.gui.session import Selection
-from graphviewer.gui.versions import Comparison, Version
+from graphviewer.gui.stage.comparison_bar import ComparisonBar
+from graphviewer.gui.state.session import Selection
+from graphviewer.gui.state.versions import Comparison, Version
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Pin
-    from graphviewer.gui.pane import Pane
+    from graphviewer.gui.stage.pane import Pane
     from graphviewer.gui.window import Window
 
 SIDES = ("before", "after")
@@ -162,7 +162,7 @@ class Comparing(QObject):
 
     def _show_changes_only(self, checked: bool) -> None:
         """Open the scopes that hold changes, close the others, and ghost what is the same; or as it was."""
-        from graphviewer.gui.changed_scopes import changed_scopes
+        from graphviewer.gui.state.changed_scopes import changed_scopes
 
         comparison = self.comparison
         if comparison is None or checked == (comparison.opened_before is not None):

@@ -9,14 +9,14 @@ from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.gui.lenses import Lenses
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.trace_bar import TraceBar
-from graphviewer.gui.versions import Comparison, Isolated, Version
+from graphviewer.gui.stage.trace_bar import TraceBar
+from graphviewer.gui.state.lenses import Lenses
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.versions import Comparison, Isolated, Version
 
 if TYPE_CHECKING:
     from graphviewer.gui.canvas.camera import Camera
-    from graphviewer.gui.stage import Stage
+    from graphviewer.gui.stage.stage import Stage
     from graphviewer.model.document import Document
     from graphviewer.model.overlay import Overlay
 
@@ -327,7 +327,7 @@ def _nothing(request: Request) -> str:
 def _isolated(whole: Document, lens: Overlay | None, starts: Collection[Selection], title: str) -> Isolated | None:
     """The part of a graph that a lens lights up, or that lies around some nodes, laid out."""
     from graphviewer.analysis.neighbourhood import lit, reach
-    from graphviewer.gui.loading import lay_out
+    from graphviewer.gui.state.loading import lay_out
     from graphviewer.layout.nested import initial_open
     from graphviewer.model.part import Part
 

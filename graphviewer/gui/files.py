@@ -11,8 +11,8 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
 from graphviewer.errors import WriteError
-from graphviewer.gui.texts import label
-from graphviewer.gui.versions import Version
+from graphviewer.gui.state.versions import Version
+from graphviewer.gui.words.texts import label
 
 if TYPE_CHECKING:
     from graphviewer.gui.window import Window

@@ -24,10 +24,6 @@ from PySide6.QtWidgets import (
 
 from graphviewer.errors import GraphViewerError
 from graphviewer.gui.actions import ACTIONS
-from graphviewer.gui.choice_bar import ChoiceBar
-from graphviewer.gui.describe import page_style
-from graphviewer.gui.lenses import LENSES
-from graphviewer.gui.operator import Run
 from graphviewer.gui.panels.changes import ChangesPanel
 from graphviewer.gui.panels.endpoints import EndpointsPanel
 from graphviewer.gui.panels.inspector import Inspector
@@ -38,10 +34,14 @@ from graphviewer.gui.panels.problems import ProblemsPanel
 from graphviewer.gui.panels.proof import ProofPanel
 from graphviewer.gui.panels.search import SearchPanel
 from graphviewer.gui.panels.variables import VariablesPanel
-from graphviewer.gui.session import Selection
-from graphviewer.gui.texts import label
-from graphviewer.gui.theme import Theme, icon
-from graphviewer.gui.versions import Comparison
+from graphviewer.gui.stage.choice_bar import ChoiceBar
+from graphviewer.gui.state.lenses import LENSES
+from graphviewer.gui.state.session import Selection
+from graphviewer.gui.state.versions import Comparison
+from graphviewer.gui.style.theme import Theme, icon
+from graphviewer.gui.words.describe import page_style
+from graphviewer.gui.words.texts import label
+from graphviewer.gui.work.operator import Run
 
 if TYPE_CHECKING:
     from graphviewer.gui.window import Window

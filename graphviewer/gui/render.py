@@ -14,14 +14,14 @@ from PySide6.QtGui import QGuiApplication, QImage, QPaintDevice, QPainter, QPen
 
 from graphviewer.errors import WriteError
 from graphviewer.formats.writing import write_atomically
-from graphviewer.gui import legend_strip
 from graphviewer.gui.canvas.camera import Camera
 from graphviewer.gui.canvas.lettering import CAPITAL, Writing
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.paint import paint
 from graphviewer.gui.canvas.scene import Endpoints, Scene
-from graphviewer.gui.theme import load_theme
+from graphviewer.gui.stage import legend_strip
+from graphviewer.gui.style.theme import load_theme
 from graphviewer.layout.nested import NestedLayout
 from graphviewer.layout.opening import first_open
 from graphviewer.model.bodies import calling_ops, extended

@@ -12,10 +12,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox
 
 from graphviewer.errors import GraphViewerError
 from graphviewer.gui.actions import ACTIONS
-from graphviewer.gui.analyst import Analyst
-from graphviewer.gui.background import Background
 from graphviewer.gui.comparing import Comparing
-from graphviewer.gui.describe import describe_contents
 from graphviewer.gui.dialogs.palette import Entry, Palette
 from graphviewer.gui.dialogs.permission import ask_permission
 from graphviewer.gui.dialogs.simple import ABOUT, SettingsDialog, keys_table, text_dialog
@@ -23,24 +20,27 @@ from graphviewer.gui.exploration import Exploration
 from graphviewer.gui.files import Files
 from graphviewer.gui.furniture import Furniture
 from graphviewer.gui.garbage import GarbageCollector
-from graphviewer.gui.jobs import Jobs
-from graphviewer.gui.lenses import Lenses
-from graphviewer.gui.opening import Opener, Request
-from graphviewer.gui.operator import Operator, Run
-from graphviewer.gui.prover import Prover
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.settings import Settings
-from graphviewer.gui.stage import Stage
-from graphviewer.gui.theme import Theme, apply_theme, choose_theme
-from graphviewer.gui.versions import Comparison, Tab, Version
-from graphviewer.gui.worker_client import WorkerClient
+from graphviewer.gui.stage.stage import Stage
+from graphviewer.gui.state.background import Background
+from graphviewer.gui.state.lenses import Lenses
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.settings import Settings
+from graphviewer.gui.state.versions import Comparison, Tab, Version
+from graphviewer.gui.style.theme import Theme, apply_theme, choose_theme
+from graphviewer.gui.words.describe import describe_contents
+from graphviewer.gui.work.analyst import Analyst
+from graphviewer.gui.work.jobs import Jobs
+from graphviewer.gui.work.opening import Opener, Request
+from graphviewer.gui.work.operator import Operator, Run
+from graphviewer.gui.work.prover import Prover
+from graphviewer.gui.work.worker_client import WorkerClient
 from graphviewer.model.names import Endpoint
 from graphviewer.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from graphviewer.gui.loading import Loaded
+    from graphviewer.gui.state.loading import Loaded
 
 
 class Window(QMainWindow):

@@ -25,8 +25,8 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from graphviewer.gui.app import application
+from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.timings import peak_megabytes
-from graphviewer.gui.versions import Comparison
 from graphviewer.gui.window import Window
 from graphviewer.model.names import Endpoint
 

@@ -11,7 +11,7 @@ from graphviewer.gui.canvas.marks import Title
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.paint import paint
 from graphviewer.gui.canvas.scene import Endpoints, Scene
-from graphviewer.gui.theme import load_theme
+from graphviewer.gui.style.theme import load_theme
 from graphviewer.layout.nested import NestedLayout
 from graphviewer.model.document import Document
 from graphviewer.model.overlay import Overlay

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPointF, QSettings, Qt
 
-from graphviewer.gui.session import Selection
+from graphviewer.gui.state.session import Selection
 from graphviewer.resources import resource
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from graphviewer.gui.pane import Pane
+    from graphviewer.gui.stage.pane import Pane
     from graphviewer.gui.window import Window
 
 WAIT = 20_000  # ms; the machine may be busy

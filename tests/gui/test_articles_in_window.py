@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from graphviewer.gui.versions import Comparison, Version
+from graphviewer.gui.state.versions import Comparison, Version
 from tests.gui.conftest import WAIT
 
 if TYPE_CHECKING:

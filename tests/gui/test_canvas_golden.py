@@ -16,7 +16,7 @@ from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.render import scene_of
-from graphviewer.gui.theme import load_theme
+from graphviewer.gui.style.theme import load_theme
 from graphviewer.layout.nested import NestedLayout, Style
 from graphviewer.model.names import Endpoint
 from tests.function_graphs import branching, nested

@@ -15,7 +15,7 @@ from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.paint import paint
 from graphviewer.gui.canvas.scene import Scene
-from graphviewer.gui.theme import load_theme
+from graphviewer.gui.style.theme import load_theme
 from graphviewer.layout.nested import NestedLayout, Style
 
 pytestmark = pytest.mark.usefixtures("qapp")

@@ -16,7 +16,7 @@ from graphviewer.gui.canvas.lettering import LONGEST, Lettering, Writing, harmle
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.scene import Scene
-from graphviewer.gui.theme import load_font, load_theme
+from graphviewer.gui.style.theme import load_font, load_theme
 from graphviewer.layout.drawing import MOST_WIDTH
 from graphviewer.layout.nested import NestedLayout
 

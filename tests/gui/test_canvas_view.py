@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QToolTip
 
 from graphviewer.gui.canvas.camera import MAX_SCALE, READABLE_SCALE
 from graphviewer.gui.canvas.view import GraphCanvas
-from graphviewer.gui.theme import load_theme
+from graphviewer.gui.style.theme import load_theme
 from graphviewer.layout.nested import NestedLayout
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton

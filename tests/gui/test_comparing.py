@@ -13,15 +13,15 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QToolButton
 
 from graphviewer import protos
-from graphviewer.gui.session import Selection
-from graphviewer.gui.versions import Comparison
+from graphviewer.gui.state.session import Selection
+from graphviewer.gui.state.versions import Comparison
 from graphviewer.model.tensors import const_node
 from tests.gui.conftest import WAIT
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from graphviewer.gui.pane import Pane
+    from graphviewer.gui.stage.pane import Pane
     from graphviewer.gui.window import Window
 
 Click = Callable[["Pane", str], None]

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
 from graphviewer.analysis.neighbourhood import lit
-from graphviewer.gui.session import Selection
+from graphviewer.gui.state.session import Selection
 from graphviewer.model.overlay import Overlay
 from tests.gui.conftest import WAIT
 

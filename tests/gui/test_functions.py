@@ -11,9 +11,9 @@ import pytest
 
 from graphviewer import protos
 from graphviewer.formats import save_document
-from graphviewer.gui.describe import describe_briefly, describe_node, describe_scope
 from graphviewer.gui.render import scene_of
-from graphviewer.gui.session import Selection
+from graphviewer.gui.state.session import Selection
+from graphviewer.gui.words.describe import describe_briefly, describe_node, describe_scope
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay

@@ -12,8 +12,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from graphviewer.gui.session import Selection
-from graphviewer.gui.versions import Comparison
+from graphviewer.gui.state.session import Selection
+from graphviewer.gui.state.versions import Comparison
 from graphviewer.model.names import Endpoint
 from tests.gui.conftest import WAIT
 from tests.gui.test_main_job import freeze

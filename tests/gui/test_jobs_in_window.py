@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphviewer.gui.versions import Comparison
+from graphviewer.gui.state.versions import Comparison
 from tests.gui.conftest import WAIT
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from graphviewer.gui.operator import Run
     from graphviewer.gui.window import Window
+    from graphviewer.gui.work.operator import Run
 
 OUTPUT = "net_1/probabilities"
 

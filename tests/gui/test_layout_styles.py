@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMenu
 from graphviewer.formats import save_document
 from graphviewer.gui.canvas.edge_texts import OUT_OF, stub_places
 from graphviewer.gui.canvas.hits import other_ends, stub_at
-from graphviewer.gui.session import Selection
+from graphviewer.gui.state.session import Selection
 from graphviewer.model.document import Document
 from graphviewer.protos import GraphDef
 from tests.gui.conftest import WAIT

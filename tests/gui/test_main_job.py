@@ -11,8 +11,8 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
 from graphviewer.formats import open_document
-from graphviewer.gui.session import Selection
-from graphviewer.gui.versions import Comparison
+from graphviewer.gui.state.session import Selection
+from graphviewer.gui.state.versions import Comparison
 from graphviewer.model.names import Endpoint
 from tests.gui.conftest import WAIT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphviewer.gui.session import Selection
+from graphviewer.gui.state.session import Selection
 from tests.gui.conftest import WAIT
 from tests.gui.test_main_job import freeze
 

@@ -9,10 +9,10 @@ from canvas_graphs import document, roles, statuses
 from PySide6.QtGui import QImage
 
 from graphviewer.errors import WriteError
-from graphviewer.gui import legend_strip
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.render import NATURAL_LIMIT, Picture, render, scene_of
-from graphviewer.gui.theme import load_theme
+from graphviewer.gui.stage import legend_strip
+from graphviewer.gui.style.theme import load_theme
 
 PLAIN = {"svg", "title", "desc", "defs", "g", "path", "text", "rect", "polyline", "polygon", "clipPath", "circle"}
 """What a harmless picture is made of: nothing that runs, links or loads."""

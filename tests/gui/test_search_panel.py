@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from graphviewer.gui.session import Selection
+from graphviewer.gui.state.session import Selection
 from tests.gui.conftest import WAIT
 
 if TYPE_CHECKING:

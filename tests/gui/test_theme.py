@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtGui import QColor, QIcon, QPalette, QRawFont
 
 from graphviewer.gui.canvas.signs import PROBLEM_SIGNS, ROLE_SIGNS, STATUS_SIGNS
-from graphviewer.gui.theme import THEMES, choose_theme, icon, load_theme, tinted
+from graphviewer.gui.style.theme import THEMES, choose_theme, icon, load_theme, tinted
 from graphviewer.resources import resource
 
 ROLE_HUES = {

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 
 from graphviewer.gui.panels.variables import VariablesPanel
 from graphviewer.gui.panels.variables_model import COLUMNS
-from graphviewer.gui.session import Selection
+from graphviewer.gui.state.session import Selection
 from graphviewer.resources import resource
 from tests.gui.conftest import WAIT
 from tests.unit.checkpoint_files import write_bundle

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from graphviewer.gui.session import Selection
+from graphviewer.gui.state.session import Selection
 from tests.gui.conftest import WAIT
 from tests.gui.test_main_job import freeze
 

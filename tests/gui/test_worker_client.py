@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from graphviewer import protos
-from graphviewer.gui.worker_client import WorkerClient, how_it_ended
+from graphviewer.gui.work.worker_client import WorkerClient, how_it_ended
 
 NODES = 60_000
 
@@ -259,7 +259,7 @@ def test_that_deleting_the_client_without_closing_it_leaves_no_process(qapp, qtb
 def test_that_the_worker_ends_when_the_window_is_killed(text_graph, tmp_path):
     code = f"""
 from PySide6.QtCore import QCoreApplication
-from graphviewer.gui.worker_client import WorkerClient
+from graphviewer.gui.work.worker_client import WorkerClient
 app = QCoreApplication([])
 client = WorkerClient()
 client.progress.connect(lambda *_: print(client.process_id, flush=True))

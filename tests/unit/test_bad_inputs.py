@@ -11,7 +11,7 @@ from graphviewer import protos
 from graphviewer.analysis.check import check
 from graphviewer.errors import GraphViewerError, OperationError
 from graphviewer.formats import open_document
-from graphviewer.gui.describe import describe_node
+from graphviewer.gui.words.describe import describe_node
 from graphviewer.layout.nested import NestedLayout
 from graphviewer.operations.registry import operations
 

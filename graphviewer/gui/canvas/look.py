@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont
 from graphviewer.gui.canvas.kinds import Kind
 from graphviewer.gui.canvas.lettering import Lettering
 from graphviewer.gui.canvas.scene import EDGE_CLASSES, Scene
-from graphviewer.gui.theme import Theme, load_font
+from graphviewer.gui.style.theme import Theme, load_font
 
 GHOST = len(Kind)
 FIRST_CATEGORY = GHOST + 1

@@ -27,7 +27,7 @@ from graphviewer.gui.canvas.minimap import Minimap
 from graphviewer.gui.canvas.motion import MOST_MOVING, Motion, start_places
 from graphviewer.gui.canvas.scene import Scene, empty_scene
 from graphviewer.gui.canvas.walk import Direction, neighbour
-from graphviewer.gui.theme import Theme
+from graphviewer.gui.style.theme import Theme
 
 WHEEL_STEP = 1.0016
 """Zoom per eighth of a degree: a notch of a mouse wheel is a fifth."""

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from graphviewer import __version__
 from graphviewer.gui.actions import ActionSpec
-from graphviewer.gui.settings import Settings, choices
+from graphviewer.gui.state.settings import Settings, choices
 
 ABOUT = f"""<h2>graphviewer {__version__}</h2>
 <p>See, strip, freeze and compare TensorFlow graphs.</p>

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from graphviewer.gui.theme import Theme
+from graphviewer.gui.style.theme import Theme
 
 _BAR, _GAP, _SPACE = 5.0, 2.0, 12.0
 """Height of a bar, space between the two, space between columns (pixels)."""

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
-from graphviewer.gui.session import Selection
-from graphviewer.gui.versions import Comparison
+from graphviewer.gui.state.session import Selection
+from graphviewer.gui.state.versions import Comparison
 
 Index = QModelIndex | QPersistentModelIndex
 _GONE, _NEW = ("removed", "spliced"), ("added",)

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QTableV
 
 from graphviewer.gui.panels.bars import BeforeAfterBars, Total
 from graphviewer.gui.panels.change_groups import GROUPINGS, GroupsModel
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.texts import tip
-from graphviewer.gui.theme import Theme
-from graphviewer.gui.versions import Comparison
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.versions import Comparison
+from graphviewer.gui.style.theme import Theme
+from graphviewer.gui.words.texts import tip
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Change

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.errors import UnknownNameError
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.texts import tip
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.words.texts import tip
 from graphviewer.model.names import Endpoint
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
-from graphviewer.gui.describe import describe_node, describe_scope, link, problem_lines
-from graphviewer.gui.describe_change import describe_change, describe_comparison
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.versions import Comparison, Version
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.versions import Comparison, Version
+from graphviewer.gui.words.describe import describe_node, describe_scope, link, problem_lines
+from graphviewer.gui.words.describe_change import describe_change, describe_comparison
 from graphviewer.model.bodies import extended
 
 _WELCOME = "<p class='subtle'>Click a node or a scope to see what it is, what feeds it and what it feeds.</p>"

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from graphviewer.gui.operator import Operator, Run
-from graphviewer.gui.texts import tip
+from graphviewer.gui.words.texts import tip
+from graphviewer.gui.work.operator import Operator, Run
 
 
 class JobRow(QWidget):

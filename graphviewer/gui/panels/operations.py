@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from graphviewer.gui.operator import Operator
-from graphviewer.gui.session import Session
-from graphviewer.gui.texts import tip
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.words.texts import tip
+from graphviewer.gui.work.operator import Operator
 
 if TYPE_CHECKING:
     from graphviewer.operations.registry import Operation, Parameter

@@ -8,8 +8,8 @@ import numpy as np
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeView, QVBoxLayout, QWidget
 
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.texts import tip
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.words.texts import tip
 from graphviewer.model.scopes import ROOT, Scopes
 
 Index = QModelIndex | QPersistentModelIndex

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from graphviewer.gui.analyst import Analyst
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.texts import tip
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.words.texts import tip
+from graphviewer.gui.work.analyst import Analyst
 from graphviewer.model.problem import Problem
 
 _SIGNS = {"error": "✕ error", "warning": "! warning", "info": "i info"}

@@ -8,10 +8,10 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
 
-from graphviewer.gui.prover import Prover, speed_line
-from graphviewer.gui.session import Session
-from graphviewer.gui.texts import tip
-from graphviewer.gui.versions import Comparison, Version
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Comparison, Version
+from graphviewer.gui.words.texts import tip
+from graphviewer.gui.work.prover import Prover, speed_line
 
 _NOTHING = "Open a graph first."
 _VERIFY = "Runs original and result on the same made-up inputs, in the background, and compares every output."

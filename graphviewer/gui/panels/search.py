@@ -10,11 +10,11 @@ from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPe
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QListView, QTextBrowser, QToolButton, QVBoxLayout, QWidget
 
-from graphviewer.gui.lenses import Lenses, Shown
 from graphviewer.gui.panels.search_row import Row, RowDelegate
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.texts import tip
-from graphviewer.gui.theme import Theme, icon
+from graphviewer.gui.state.lenses import Lenses, Shown
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.style.theme import Theme, icon
+from graphviewer.gui.words.texts import tip
 
 if TYPE_CHECKING:
     from graphviewer.analysis.search import Hits, SearchIndex

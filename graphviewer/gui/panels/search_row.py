@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, 
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from graphviewer.gui.theme import Theme
+from graphviewer.gui.style.theme import Theme
 
 if TYPE_CHECKING:
     from graphviewer.analysis.search import Hits

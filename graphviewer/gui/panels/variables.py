@@ -23,12 +23,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from graphviewer.gui.histogram import Histogram
-from graphviewer.gui.jobs import Callbacks, Jobs
+from graphviewer.gui.panels.histogram import Histogram
 from graphviewer.gui.panels.variables_model import COLUMNS, STATUS, STATUSES, VariablesModel, note
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.theme import Theme
-from graphviewer.gui.versions import Version
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.versions import Version
+from graphviewer.gui.style.theme import Theme
+from graphviewer.gui.work.jobs import Callbacks, Jobs
 from graphviewer.worker.protocol import Failed
 
 _WIDTHS = (124, 230, 170, 66, 100, 76, 46, 76, 76, 76)

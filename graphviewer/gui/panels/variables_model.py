@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
-from graphviewer.gui.texts import tip
-from graphviewer.gui.theme import Theme
+from graphviewer.gui.style.theme import Theme
+from graphviewer.gui.words.texts import tip
 
 Index = QModelIndex | QPersistentModelIndex
 STATUSES = {

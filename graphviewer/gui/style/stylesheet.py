@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphviewer.resources import resource
 
 if TYPE_CHECKING:
-    from graphviewer.gui.theme import Theme
+    from graphviewer.gui.style.theme import Theme
 
 _TEMPLATE = Template("""
 QWidget { color: $text; }

@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from graphviewer.gui.stylesheet import stylesheet
+from graphviewer.gui.style.stylesheet import stylesheet
 from graphviewer.resources import resource
 
 THEMES = ("light", "dark")

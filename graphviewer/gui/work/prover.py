@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError, ReadError
-from graphviewer.gui.jobs import Callbacks, Jobs
-from graphviewer.gui.session import Session
-from graphviewer.gui.versions import Version
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Version
+from graphviewer.gui.work.jobs import Callbacks, Jobs
 from graphviewer.worker.protocol import Failed
 
 Ask = Callable[[Sequence[Mapping[str, str]]], bool]

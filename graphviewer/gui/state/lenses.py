@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from graphviewer.gui.session import Session
-from graphviewer.gui.versions import Comparison, Tab
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Comparison, Tab
 from graphviewer.model.document import Document
 from graphviewer.model.overlay import Overlay
 

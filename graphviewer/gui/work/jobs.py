@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from graphviewer.gui.worker_client import WorkerClient
+from graphviewer.gui.work.worker_client import WorkerClient
 from graphviewer.worker.protocol import Failed
 
 

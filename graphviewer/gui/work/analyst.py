@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError, ReadError
-from graphviewer.gui.jobs import Callbacks, Jobs
-from graphviewer.gui.session import Session
-from graphviewer.gui.versions import Comparison, Version
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Comparison, Version
+from graphviewer.gui.work.jobs import Callbacks, Jobs
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.problem import Problem
 from graphviewer.worker.protocol import Failed
@@ -138,7 +138,7 @@ class Analyst(QObject):
             from graphviewer.analysis.diff.purposes import explained
             from graphviewer.analysis.merge import merge
             from graphviewer.analysis.merged_order import in_place
-            from graphviewer.gui.loading import lay_out
+            from graphviewer.gui.state.loading import lay_out
 
             diff = explained(compare(before.document, after.document, provenance, pins=pins), before.roles)
             merged = in_place(merge(before.document, after.document, diff))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from graphviewer.gui.theme import Theme
+from graphviewer.gui.style.theme import Theme
 
 _MARGIN, _LINE = 6.0, 16.0
 

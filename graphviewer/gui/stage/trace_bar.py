@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QToolButton, QWidget
 
-from graphviewer.gui.texts import tip
+from graphviewer.gui.words.texts import tip
 
 MOST_LEVELS = 999
 

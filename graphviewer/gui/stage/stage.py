@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from graphviewer.gui.panels.legend import Legend
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.texts import label, tip
-from graphviewer.gui.versions import Comparison, Tab, Version
-from graphviewer.gui.welcome import Welcome
+from graphviewer.gui.stage.legend import Legend
+from graphviewer.gui.stage.welcome import Welcome
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.versions import Comparison, Tab, Version
+from graphviewer.gui.words.texts import label, tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from graphviewer.gui.canvas.camera import Camera
-    from graphviewer.gui.pane import Pane, Subject
-    from graphviewer.gui.theme import Theme
+    from graphviewer.gui.stage.pane import Pane, Subject
+    from graphviewer.gui.style.theme import Theme
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.document import Document
     from graphviewer.model.overlay import Overlay
@@ -118,7 +118,7 @@ class Stage(QWidget):
     @cached_property
     def _panes(self) -> tuple[Pane, Pane]:
         """Made on first use: the canvas's library takes a quarter of a second to import, and the window shows first."""
-        from graphviewer.gui.pane import Pane
+        from graphviewer.gui.stage.pane import Pane
 
         left, right = Pane(self._session, self._theme, self), Pane(self._session, self._theme, self)
         for at, (pane, other) in enumerate(((left, right), (right, left))):
@@ -362,7 +362,7 @@ def _subject(
     partner: Callable[[str], str | None] | None = None,
 ) -> Subject:
     """A graph with its functions opened, and what is laid over the graph taken inside them."""
-    from graphviewer.gui.pane import Subject
+    from graphviewer.gui.stage.pane import Subject
     from graphviewer.model.bodies import extended
 
     shown = document.unfolded

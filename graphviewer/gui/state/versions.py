@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphviewer.analysis.merge import Merged
     from graphviewer.analysis.stats import Statistics
     from graphviewer.export.code import Step
-    from graphviewer.gui.session import Selection
+    from graphviewer.gui.state.session import Selection
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.part import Part
 

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QMenu
 
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.canvas.view import GraphCanvas
-from graphviewer.gui.describe import describe_briefly, output_shapes
-from graphviewer.gui.loading import open_items
-from graphviewer.gui.session import Selection, Session
-from graphviewer.gui.texts import label
+from graphviewer.gui.state.loading import open_items
+from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.words.describe import describe_briefly, output_shapes
+from graphviewer.gui.words.texts import label
 from graphviewer.layout.nested import Style
 from graphviewer.layout.opening import network_scope
 from graphviewer.layout.stacks import StackedScopes
@@ -25,7 +25,7 @@ from graphviewer.model.bodies import Unfolded, calling_ops
 if TYPE_CHECKING:
     import numpy as np
 
-    from graphviewer.gui.theme import Theme
+    from graphviewer.gui.style.theme import Theme
     from graphviewer.layout.drawing import Drawing
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.document import Document

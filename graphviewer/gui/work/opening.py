@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import DamagedError, GraphViewerError, RunsCodeError
-from graphviewer.gui.jobs import Callbacks, Jobs
-from graphviewer.gui.session import Session
-from graphviewer.gui.versions import Version
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Version
+from graphviewer.gui.work.jobs import Callbacks, Jobs
 
 if TYPE_CHECKING:
-    from graphviewer.gui.loading import Loaded
+    from graphviewer.gui.state.loading import Loaded
 
 Then = Callable[[Version, "Loaded"], None]
 
@@ -158,7 +158,7 @@ def _read(request: Request, copy: Path) -> _Opened:
     What the worker could not read again by its path alone (a chosen graph, a salvaged one) is written to ``copy``.
     """
     from graphviewer.formats import open_document, save_document
-    from graphviewer.gui.loading import load
+    from graphviewer.gui.state.loading import load
 
     read = partial(open_document, tags=request.tags, salvage=request.salvage)
     loaded = load(request.path, request.checkpoint, read=read)

@@ -12,9 +12,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError, ReadError, TrainingModeError
-from graphviewer.gui.jobs import Callbacks, Jobs
-from graphviewer.gui.session import Session
-from graphviewer.gui.versions import Family, Version
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Family, Version
+from graphviewer.gui.work.jobs import Callbacks, Jobs
 from graphviewer.model.provenance import Provenance, provenance_path
 from graphviewer.worker.protocol import Failed
 
@@ -110,7 +110,7 @@ class Operator(QObject):
 
     def _read(self, run: Run) -> Version:
         from graphviewer.formats import open_document
-        from graphviewer.gui.loading import lay_out
+        from graphviewer.gui.state.loading import lay_out
 
         document = open_document(run.target, checkpoint=run.result.get("checkpoint"))
         provenance = Provenance.from_json(json.loads(provenance_path(run.target).read_text("utf-8")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from graphviewer.gui.texts import link
+from graphviewer.gui.words.texts import link
 from graphviewer.model.bodies import Opened, Unfolded
 from graphviewer.model.document import Document
 from graphviewer.model.function_body import ARGUMENT_OP, RESULT_OP

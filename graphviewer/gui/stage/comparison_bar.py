@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from graphviewer.gui.flow import FlowLayout
-from graphviewer.gui.texts import label, tip
+from graphviewer.gui.style.flow import FlowLayout
+from graphviewer.gui.words.texts import label, tip
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Pin

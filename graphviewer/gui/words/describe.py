@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from graphviewer import protos
-from graphviewer.gui.describe_calls import body_lines, call_lines
-from graphviewer.gui.texts import link
+from graphviewer.gui.words.describe_calls import body_lines, call_lines
+from graphviewer.gui.words.texts import link
 from graphviewer.model.document import Document
 from graphviewer.model.function_body import ARGUMENT_OP
 from graphviewer.model.names import Endpoint
@@ -19,7 +19,7 @@ from graphviewer.model.problem import Problem
 from graphviewer.model.tensors import TensorError, describe_tensor
 
 if TYPE_CHECKING:
-    from graphviewer.gui.theme import Theme
+    from graphviewer.gui.style.theme import Theme
 
 _MOST = 40  # rows of a list before "and N more": a hub has thousands of consumers
 _HIDDEN = {"_output_shapes", "_class"}

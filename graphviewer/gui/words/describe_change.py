@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from graphviewer.gui.texts import link
+from graphviewer.gui.words.texts import link
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Change, Diff, FunctionChange
-    from graphviewer.gui.versions import Comparison
+    from graphviewer.gui.state.versions import Comparison
 
 _MOST, _MOST_INSIDE = 40, 8  # entries of a list; of nodes that differ inside one function
 _LONGEST = 200

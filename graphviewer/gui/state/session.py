@@ -10,15 +10,15 @@ from weakref import WeakKeyDictionary
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError, UnknownNameError
-from graphviewer.gui.background import Background
-from graphviewer.gui.versions import Comparison, Family, Tab, Version
+from graphviewer.gui.state.background import Background
+from graphviewer.gui.state.versions import Comparison, Family, Tab, Version
 from graphviewer.model.names import Endpoint, resolve_all
 from graphviewer.model.scopes import Scopes
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from graphviewer.gui.loading import Loaded
+    from graphviewer.gui.state.loading import Loaded
     from graphviewer.model.document import Document
 
 

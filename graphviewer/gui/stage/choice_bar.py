@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from graphviewer.gui.opening import Choice, Choices, Opener
-from graphviewer.gui.session import Session
-from graphviewer.gui.texts import label
-from graphviewer.gui.versions import Version
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Version
+from graphviewer.gui.words.texts import label
+from graphviewer.gui.work.opening import Choice, Choices, Opener
 
 _MOST_BUTTONS = 5
 

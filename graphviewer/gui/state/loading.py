@@ -12,7 +12,7 @@ from pathlib import Path
 from graphviewer.formats import open_document
 from graphviewer.gui.canvas.lettering import Lettering
 from graphviewer.gui.canvas.measure import box_widths
-from graphviewer.gui.theme import load_font
+from graphviewer.gui.style.theme import load_font
 from graphviewer.layout.drawing import Drawing
 from graphviewer.layout.nested import NestedLayout
 from graphviewer.layout.opening import first_open
@@ -61,7 +61,7 @@ def load(
     """
     begin = time.perf_counter()
     # The first canvas needs it next; in the GUI thread its library would stop the window for a quarter of a second.
-    import_module("graphviewer.gui.pane")
+    import_module("graphviewer.gui.stage.pane")
     document = read(path, checkpoint=checkpoint, progress=progress)
     read_at = time.perf_counter()
     progress(0.8, "Building the graph")

@@ -6,10 +6,10 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
-from graphviewer.gui.flow import FlowLayout
-from graphviewer.gui.session import Session
-from graphviewer.gui.theme import Theme
-from graphviewer.gui.versions import Comparison, Version
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Comparison, Version
+from graphviewer.gui.style.flow import FlowLayout
+from graphviewer.gui.style.theme import Theme
 from graphviewer.model.overlay import Overlay
 
 

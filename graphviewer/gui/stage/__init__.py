@@ -1,0 +1,1 @@
+"""The middle of the window: tabs, canvases, and the lines above and below them."""

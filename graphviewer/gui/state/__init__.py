@@ -1,0 +1,1 @@
+"""What is open, chosen and shown, as objects that panels read and listen to; no widget."""

@@ -1,0 +1,1 @@
+"""Theme, stylesheet and layouts: what every widget looks like."""
