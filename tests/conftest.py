@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).resolve().parent
 GOLDEN = TESTS / "golden"
+_PATIENCE = 10  # seconds
 
 # Before anything imports Qt: no window on the developer's screen, no trace in the developer's settings.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -109,10 +111,18 @@ def _no_leaks(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if "qapp" in request.fixturenames:
         _close_windows()
-    left = [thread.name for thread in threading.enumerate() if thread not in threads and not thread.daemon]
+    left = _after_a_while(lambda: [each.name for each in set(threading.enumerate()) - threads if not each.daemon])
     assert not left, f"threads left running: {left}"
-    orphans = _children() - children
-    assert not orphans, f"processes left running: {[_command(process) for process in orphans]}"
+    orphans = _after_a_while(lambda: [_command(process) for process in _children() - children])
+    assert not orphans, f"processes left running: {orphans}"
+
+
+def _after_a_while(find: Callable[[], list[str]]) -> list[str]:
+    """What is found and does not go away by itself: on a busy machine, ending takes time after it was asked for."""
+    end = time.monotonic() + _PATIENCE
+    while (found := find()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
 
 
 def _close_windows() -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer import protos
 from graphviewer.analysis.diff import STATUSES, Diff
+from graphviewer.analysis.merged_functions import MergedBody, lonely_functions, merged_bodies
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints, Mask
 from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
 from graphviewer.model.overlay import ADDED, KEPT, REMOVED, Overlay
+from graphviewer.model.scopes import Scopes, build_scopes
 
 Statuses = NDArray[np.int8]
 
@@ -28,6 +31,8 @@ class Merged:
         overlay: the status of every node of the union.
         from_before, from_after: int32 [nodes], the node of either side, -1 where it has none.
         edge_status: int8 [edges of ``document.graph``], index into ``EDGE_STATUSES``.
+        bodies: the functions that differ inside, merged too, by name.
+        alone: status of the functions that only one side has, by name.
     """
 
     document: Document
@@ -35,6 +40,45 @@ class Merged:
     from_before: Ints
     from_after: Ints
     edge_status: Statuses
+    bodies: Mapping[str, MergedBody] = field(default_factory=dict)
+    alone: Mapping[str, int] = field(default_factory=dict)
+
+
+class MergedScopes(NamedTuple):
+    """The scope tree of the union, for counting: a fifth of the time of the union itself.
+
+    Attributes:
+        scopes: of the names of the union; its graph has no edges.
+        overlay, from_before, from_after: as in ``Merged``.
+    """
+
+    scopes: Scopes
+    overlay: Overlay
+    from_before: Ints
+    from_after: Ints
+
+
+class _Nodes(NamedTuple):
+    """The nodes of the union: the second graph's, then those that are gone.
+
+    Attributes:
+        names: of all.
+        gone: int32, nodes of the first graph.
+        place: int32 [nodes before], the node of the union.
+    """
+
+    names: Sequence[str]
+    gone: Ints
+    place: Ints
+
+
+def merged_scopes(diff: Diff) -> MergedScopes:
+    """Only the scope tree of what ``merge`` gives, and what became of its nodes."""
+    names, gone, place = _nodes(diff)
+    ops, devices = _columns(diff.before.graph, diff.after.graph, place)
+    nothing = np.zeros(0, np.int32)
+    scopes = build_scopes(Graph(names, ops, devices, nothing, nothing, nothing, nothing))
+    return MergedScopes(scopes, _overlay(diff, gone), *_sides(diff, gone))
 
 
 def merge(before: Document, after: Document, diff: Diff) -> Merged:
@@ -43,17 +87,14 @@ def merge(before: Document, after: Document, diff: Diff) -> Merged:
     A renamed node appears once, under its new name. A node that only the first graph has keeps its name; where the
     second graph has another node of that name, it gets `` (before)`` after it.
     """
-    kept = len(diff.origin)
-    gone = np.flatnonzero(diff.match < 0).astype(np.int32)
-    place = diff.match.copy()
-    place[gone] = kept + np.arange(len(gone), dtype=np.int32)
-    names = [*after.graph.names, *_free_names(after.graph, [before.graph.names[node] for node in gone.tolist()])]
+    names, gone, place = _nodes(diff)
     is_lost, in_both = _compare_edges(before.graph, after.graph, diff.match)
     lost = np.flatnonzero(is_lost & (diff.match[before.graph.dst] >= 0)).astype(np.int32)
     graph_def = protos.GraphDef(versions=after.graph_def.versions)
-    graph_def.node.extend(after.graph_def.node)
-    _add_library(graph_def, before, after)
-    _add_gone(graph_def, before, gone.tolist(), names[kept:], _new_names(before.graph, place, names))
+    graph_def.node.extend(map(after.node, range(len(diff.origin))))  # through Python, which hands the GIL over
+    bodies = merged_bodies(diff)
+    _add_library(graph_def, before, after, bodies)
+    _add_gone(graph_def, before, gone.tolist(), names[len(diff.origin) :], _new_names(before.graph, place, names))
     slots = _add_lost_inputs(graph_def, before.graph, lost, place, names)
     document = Document(after.kind, graph_def, title=f"{before.title} ↔ {after.title}", meta=after.meta)
     status = np.where(in_both, KEPT, ADDED).astype(np.int8)
@@ -62,13 +103,21 @@ def merge(before: Document, after: Document, diff: Diff) -> Merged:
     else:
         graph, status = _union(before.graph, after.graph, names, place, lost, slots, status)
         vars(document)["graph"] = graph  # what the document would work out itself, four times slower
-    return Merged(
-        document=document,
-        overlay=_overlay(diff, gone),
-        from_before=np.concatenate([diff.origin, gone]).astype(np.int32),
-        from_after=np.concatenate([np.arange(kept), np.full(len(gone), -1)]).astype(np.int32),
-        edge_status=status,
-    )
+    return Merged(document, _overlay(diff, gone), *_sides(diff, gone), status, bodies, lonely_functions(diff))
+
+
+def _nodes(diff: Diff) -> _Nodes:
+    before, after = diff.before.graph, diff.after.graph
+    gone = np.flatnonzero(diff.match < 0).astype(np.int32)
+    place = diff.match.copy()
+    place[gone] = len(diff.origin) + np.arange(len(gone), dtype=np.int32)
+    return _Nodes([*after.names, *_free_names(after, [before.names[node] for node in gone.tolist()])], gone, place)
+
+
+def _sides(diff: Diff, gone: Ints) -> tuple[Ints, Ints]:
+    """int32 [nodes] twice: the node of either side, -1 where it has none."""
+    from_after = np.concatenate([np.arange(len(diff.origin)), np.full(len(gone), -1)])
+    return np.concatenate([diff.origin, gone]).astype(np.int32), from_after.astype(np.int32)
 
 
 def _free_names(graph: Graph, wanted: Sequence[str]) -> list[str]:
@@ -108,9 +157,13 @@ def _among(values: NDArray[np.int64], others: NDArray[np.int64]) -> Mask:
     return np.asarray(known[at] == values)
 
 
-def _add_library(graph_def: protos.GraphDef, before: Document, after: Document) -> None:
-    """The functions of both sides, so that calls can be looked into."""
-    graph_def.library.CopyFrom(after.graph_def.library)
+def _add_library(
+    graph_def: protos.GraphDef, before: Document, after: Document, bodies: Mapping[str, MergedBody]
+) -> None:
+    """The functions of both sides, so that calls can be looked into; those that differ as one."""
+    graph_def.library.gradient.extend(after.graph_def.library.gradient)
+    merged = (bodies[name].function if name in bodies else function for name, function in after.functions.items())
+    graph_def.library.function.extend(merged)
     only_before = (function for name, function in before.functions.items() if name not in after.functions)
     graph_def.library.function.extend(only_before)
 
@@ -178,12 +231,18 @@ def _union(
     if len(lost):  # the others are in order: those of the first graph's nodes come last
         order = np.argsort(dst, kind="stable")
         src, dst, port, slot, status = src[order], dst[order], port[order], slot[order], status[order]
+    ops, devices = _columns(before, after, place)
+    return Graph(names, ops, devices, src, dst, port, slot), status
+
+
+def _columns(before: Graph, after: Graph, place: Ints) -> tuple[list[str], list[str]]:
+    """Ops and devices of the union."""
     only = np.flatnonzero(place >= len(after)).tolist()
     ops, devices = (
         [*there, *(here[node] for node in only)]
         for there, here in ((after.ops, before.ops), (after.devices, before.devices))
     )
-    return Graph(names, ops, devices, src, dst, port, slot), status
+    return ops, devices
 
 
 def _edge_status(union: Graph, after: Graph, own: Statuses) -> Statuses:

@@ -16,8 +16,6 @@ from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints
 from graphviewer.model.overlay import Overlay
 
-_AT_ONCE = 1000  # nodes
-
 
 def in_place(merged: Merged) -> Merged:
     """The same union, every node of the first graph in its order there, an added one behind what it follows."""
@@ -27,8 +25,8 @@ def in_place(merged: Merged) -> Merged:
     numbers, old = order.tolist(), merged.document
     graph_def = protos.GraphDef(versions=old.graph_def.versions)
     graph_def.library.CopyFrom(old.graph_def.library)
-    for start in range(0, len(numbers), _AT_ONCE):  # a single call would keep the GIL from the window all the while
-        graph_def.node.extend([old.graph_def.node[number] for number in numbers[start : start + _AT_ONCE]])
+    # Through Python: nodes with thousands of inputs each, copied in one call, would keep the GIL from the window.
+    graph_def.node.extend(map(old.node, numbers))
     document = Document(old.kind, graph_def, title=old.title, meta=old.meta)
     graph, edge_status = _reordered(old.graph, order, merged.edge_status)
     if not old.graph.dangling:

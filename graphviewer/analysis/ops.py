@@ -204,6 +204,11 @@ def is_random_op(op: str) -> bool:
     return bool(_RANDOM.match(op)) and not _NOT_RANDOM.match(op)
 
 
+def is_opaque_op(op: str) -> bool:
+    """The op runs code that is not TensorFlow's, or exchanges values with other processes."""
+    return "PyFunc" in op or op == "EagerPyFunc" or op.startswith(("Collective", "Nccl")) or protos.op_def(op) is None
+
+
 def is_table_op(op: str) -> bool:
     """The op holds a lookup table."""
     return bool(_TABLE.match(op))
@@ -224,8 +229,8 @@ def is_stateful(op: str) -> bool:
 def op_mask(graph: Graph, family: Callable[[str], bool] | Collection[str]) -> Mask:
     """bool [n]: the nodes whose op is in a family, given as a predicate or a set."""
     test = family if callable(family) else family.__contains__
-    known = {op: bool(test(op)) for op in set(graph.ops)}
-    return np.fromiter((known[op] for op in graph.ops), np.bool_, len(graph))
+    names, codes = graph.op_codes
+    return np.fromiter(map(test, names), np.bool_, len(names))[codes]
 
 
 class Argument(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphviewer.analysis.check import check
 from graphviewer.analysis.ops import VARIABLE_OPS
@@ -62,6 +62,24 @@ class Statistics:
     problems: int
 
 
+class Totals(NamedTuple):
+    """The numbers that a comparison sets side by side, of the shown graph; see ``Statistics``.
+
+    Attributes:
+        bytes: of the encoded graph, since a result may not be saved yet.
+    """
+
+    nodes: int
+    parameters: int
+    bytes: int
+    ops: Mapping[str, int]
+
+
+def totals(document: Document) -> Totals:
+    """Only what can be counted quickly (16,500 nodes: 60 ms)."""
+    return Totals(len(document.graph), _variables(document)[1], graph_size(document), _by_count(document.graph.ops))
+
+
 def statistics(document: Document) -> Statistics:
     """Count what a document holds (16,500 nodes: 0.3 s, most of it for the problems)."""
     graph, versions = document.graph, document.graph_def.versions
@@ -76,7 +94,7 @@ def statistics(document: Document) -> Statistics:
         nodes=len(graph) + sum(info.nodes for info in others),
         edges=len(graph.src) + sum(info.edges for info in others),
         functions=len(document.graph_def.library.function) + sum(info.functions for info in others),
-        ops=dict(sorted(ops.items(), key=lambda entry: (-entry[1], entry[0]))),
+        ops=_by_count(ops),
         variables=variables,
         parameters=parameters,
         bytes=_bytes(document),
@@ -85,6 +103,11 @@ def statistics(document: Document) -> Statistics:
         signatures=tuple(sorted(signatures)),
         problems=len(check(document)),
     )
+
+
+def _by_count(ops: Iterable[str]) -> dict[str, int]:
+    """Ops with how often each comes, most first."""
+    return dict(sorted(Counter(ops).items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def _variables(document: Document) -> tuple[int, int]:

@@ -41,6 +41,8 @@ _MAX_STEPS = 4
 _PART = re.compile(r"(.+)/part_(\d+)$")
 NAMES_ONLY = "names"
 """Given as ``saver``: ignore savers, take keys from the variables' own names."""
+NO_SCOPE = "/"
+"""The saver whose nodes are in no scope."""
 
 
 class Keys(Protocol):
@@ -140,11 +142,7 @@ def _named_tensors(document: Document, number: int) -> list[tuple[str, Slice | N
 def _chosen_saver(document: Document, checkpoint: Keys, behind: Ints, targets: set[int], saver: str) -> Table:
     """What the saver that applies says."""
     tables = _savers(document, behind)
-    definition = document.saver
-    if not saver and definition is not None:
-        saver = parse_input(definition.save_tensor_name or definition.restore_op_name)[0].rpartition("/")[0]
-        if saver not in tables:
-            saver = ""
+    saver = saver or _defined_saver(document, tables)
     if saver:
         if saver not in tables:
             known = ", ".join(sorted(tables)) or "none"
@@ -162,6 +160,25 @@ def _chosen_saver(document: Document, checkpoint: Keys, behind: Ints, targets: s
     for scope in chosen:
         _add(merged, tables[scope])
     return merged
+
+
+def _defined_saver(document: Document, tables: Collection[str]) -> str:
+    """The saver that the SaverDef names, where it is one of ``tables``; else empty."""
+    if document.saver is None:
+        return ""
+    ends = (document.saver.save_tensor_name, document.saver.restore_op_name)
+    scope = _scope_of_saver(parse_input(ends[0] or ends[1])[0])
+    return scope if scope in tables else ""
+
+
+def saver_tables(document: Document) -> tuple[dict[str, Table], str]:
+    """What each saver of the graph reads for which variable, and the saver that the SaverDef names; empty for none."""
+    tables = _savers(document, variables_behind(document.graph))
+    return tables, _defined_saver(document, tables)
+
+
+def _scope_of_saver(name: str) -> str:
+    return name.rpartition("/")[0] or NO_SCOPE
 
 
 def _require_agreement(tables: Mapping[str, Table], document: Document, targets: set[int]) -> None:
@@ -188,7 +205,7 @@ def _savers(document: Document, behind: Ints) -> dict[str, Table]:
         restores = graph.ops[number].startswith("Restore")
         pairs = _restored(document, number, behind) if restores else _saved(document, number, behind)
         for variable, source in pairs:
-            tables[graph.names[number].rpartition("/")[0]].setdefault(variable, source)
+            tables[_scope_of_saver(graph.names[number])].setdefault(variable, source)
     return dict(tables)
 
 

@@ -14,7 +14,7 @@ from graphviewer.analysis.diff import STATUSES, UNCHANGED, Change, Diff, by_op
 from graphviewer.analysis.diff.purposes import role_sentences
 from graphviewer.analysis.diff.values import far
 from graphviewer.analysis.diff.variables import Order, VariablesDiff
-from graphviewer.analysis.merge import Merged, merge
+from graphviewer.analysis.merge import MergedScopes, merged_scopes
 from graphviewer.cli.output import clean, counted, number, say, styled, table
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.scopes import ROOT, Scopes
@@ -141,8 +141,8 @@ def _line(change: Change) -> str:
 
 def by_scope(diff: Diff) -> Iterator[str]:
     """Changes summed up by scope: the scopes with most changes are opened until the picture is clear, or full."""
-    merged = merge(diff.before, diff.after, diff)
-    scopes = merged.document.scopes
+    merged = merged_scopes(diff)
+    scopes = merged.scopes
     table = np.asarray(merged.overlay.by_item(scopes))
     items = np.array(_chosen(scopes, table))
     changed = table[items].sum(axis=1) - table[items, UNCHANGED]
@@ -159,7 +159,7 @@ def by_scope(diff: Diff) -> Iterator[str]:
         yield _scope_line(f"and {number(len(rest))} more scopes and nodes", counts)
 
 
-def _change(diff: Diff, merged: Merged, node: int) -> Change:
+def _change(diff: Diff, merged: MergedScopes, node: int) -> Change:
     after = int(merged.from_after[node])
     return diff.change_after[after] if after >= 0 else diff.change_before[int(merged.from_before[node])]
 

@@ -25,6 +25,7 @@ from graphviewer.cli.output import (
 )
 
 _TOP_OPS = 6
+_MOST_LOGGED = 20
 _KINDS = {
     "graphdef": "GraphDef",
     "pbtxt": "GraphDef as text",
@@ -41,13 +42,16 @@ _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 @tags_option
 @json_option
 def info_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> None:
-    """Say what a file is and what it holds; of a SavedModel with several graphs, all of them unless --tags is given."""
+    """Say what a file is and what it holds; of a SavedModel with several graphs, all of them unless --tags is given.
+
+    Of an events file, the newest graph, and the names of the others.
+    """
     from graphviewer.analysis.stats import statistics
     from graphviewer.formats import open_document
 
     with ProgressLine() as progress:
         document = open_document(path, tags=tags, alone=True, progress=progress)
-        graphs = document.extra.get("metagraphs", ())
+        graphs, logged = document.extra.get("metagraphs", ()), document.extra.get("graphs", ())
         found = statistics(document if tags is None else replace(document, extra={}))
     facts = {
         "kind": document.kind,
@@ -63,6 +67,10 @@ def info_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> None:
         "signatures": list(found.signatures),
         "problems": found.problems,
     }
+    if logged:
+        facts["graphs"] = [
+            {"name": one.name, "step": one.step, "bytes": one.place.length, "shown": one.shown} for one in logged
+        ]
     if as_json:
         say_json(facts)
     else:
@@ -73,11 +81,24 @@ def info_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> None:
         if len(graphs) > 1:
             listed = " | ".join(clean(",".join(graph.tags)) for graph in graphs)
             say(f"  {len(graphs)} graphs: {listed} (--tags chooses)")
+        if len(logged) > 1:
+            _list_logged(logged)
+
+
+def _list_logged(graphs: Sequence[Any]) -> None:
+    """The graphs of an events file, the newest first."""
+    say(f"  {len(graphs)} graphs (--tags chooses):")
+    for one in graphs[: -_MOST_LOGGED - 1 : -1]:
+        shown = " (this one)" if one.shown else ""
+        say(f"    {clean(one.name)}  {size(one.place.length)}{shown}")
+    if len(graphs) > _MOST_LOGGED:
+        say(f"    and {counted(len(graphs) - _MOST_LOGGED, 'earlier one')}: see --json")
 
 
 def _card(path: Path, facts: Mapping[str, Any]) -> None:
     """The facts as a few lines to take in at a glance."""
-    say(f"{styled(path.name, bold=True)}  {_KINDS.get(facts['kind'], facts['kind'])}, {size(facts['bytes'])}")
+    name = styled(path.absolute().name, bold=True)  # also of '.'
+    say(f"{name}  {_KINDS.get(facts['kind'], facts['kind'])}, {size(facts['bytes'])}")
     say(f"  {counted(facts['nodes'], 'node')}, {counted(facts['edges'], 'edge')}" + _functions(facts["functions"]))
     if facts["variables"]:
         say(f"  {counted(facts['variables'], 'variable')} with {counted(facts['parameters'], 'parameter')}")
@@ -121,7 +142,7 @@ def check_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> int:
         keys = ("node", "function", "kind", "severity", "reason", "hint")
         say_json({"problems": [{key: getattr(problem, key) for key in keys} for problem in problems]})
     elif not problems:
-        say(f"{clean(path.name)}: no problems found")
+        say(f"{clean(path.absolute().name)}: no problems found")
     else:
         _list_problems(problems)
     return 1 if problems else 0

@@ -23,13 +23,14 @@ from graphviewer.cli.options import (
     verify_option,
 )
 from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_error, say_json, size
-from graphviewer.cli.prove import EXIT_CODES
+from graphviewer.cli.prove import EXIT_CODES, yes_option
 from graphviewer.errors import OperationError
 from graphviewer.operations.registry import Parameter, operations
 from graphviewer.worker.jobs import run_job
 
 _METHODS = ("extract", "remove-training-nodes")
 _RESULT_KEYS = ("output", "nodes", "bytes", "outputs", "inputs", "frozen", "warnings", "rewrites")
+_KEYS_IF_ANY = ("tables", "files")
 
 
 @click.command("strip")
@@ -41,6 +42,7 @@ _RESULT_KEYS = ("output", "nodes", "bytes", "outputs", "inputs", "frozen", "warn
 @out_option
 @force_option
 @verify_option
+@yes_option
 @json_option
 def strip_verb(path: Path, out: Path, method: str, **given: Any) -> int:
     """Remove what the outputs do not need; variables stay variables.
@@ -83,7 +85,7 @@ def operation_command(name: str) -> click.Command:
         return _make(name, path, out, **given)
 
     command: Callable[..., int] = run
-    for decorate in (json_option, verify_option, force_option, out_option, tags_option):
+    for decorate in (json_option, yes_option, verify_option, force_option, out_option, tags_option):
         command = decorate(command)
     for parameter in reversed(operation.parameters):
         command = _option(parameter)(command)
@@ -120,6 +122,7 @@ def _make(
     force: bool,
     as_json: bool,
     verify: bool,
+    allow: bool,
     **parameters: Any,
 ) -> int:
     """Run an operation, say what it did, and prove it where that is asked for; the exit code."""
@@ -135,9 +138,10 @@ def _make(
     }
     with ProgressLine() as progress:
         result = run_job("operation", request, progress)
-        proof = run_job("verify", _proof_request(request, result), progress) if verify else None
+        proof = run_job("verify", _proof_request(request, result) | {"allow": allow}, progress) if verify else None
     if as_json:
-        say_json({key: result[key] for key in _RESULT_KEYS} | ({"verification": proof} if proof else {}))
+        more = {key: result[key] for key in _KEYS_IF_ANY if result[key]} | ({"verification": proof} if proof else {})
+        say_json({key: result[key] for key in _RESULT_KEYS} | more)
     else:
         for warning in result["warnings"]:
             note(warning)

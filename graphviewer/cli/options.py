@@ -66,9 +66,17 @@ force_option = click.option("--force", is_flag=True, help="Overwrite a file that
 verify_option = click.option(
     "--verify", is_flag=True, help="Run the original and the result with TensorFlow, and compare what they give."
 )
+
+
+def split_tags(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
+    """The tags of ``--tags``; None where it is not given."""
+    return None if text is None else tuple(filter(None, text.split(",")))
+
+
 tags_option = click.option(
     "--tags",
-    callback=lambda _context, _option, text: None if text is None else tuple(filter(None, text.split(","))),
+    callback=split_tags,
     metavar="TAGS",
-    help="Which graph of a SavedModel with several: its tags, comma-separated, such as serve or serve,gpu.",
+    help="Which graph of a file with several: the tags of a SavedModel's, such as serve or serve,gpu; the name of an "
+    "events file's, such as graph@100. graphviewer info lists them.",
 )

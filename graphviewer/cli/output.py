@@ -21,6 +21,7 @@ _ROW = "\n  "
 _FIRST_PROGRESS = 0.3  # seconds; quicker work needs no progress line
 _NEXT_PROGRESS = 0.1
 _PIPE_WIDTH = 10_000  # results that go into a file or another program are never wrapped
+_SHORT_LIST = 1_000  # entries
 
 
 def clean(text: str) -> str:
@@ -44,8 +45,15 @@ def styled(text: str, **style: Any) -> str:
 
 
 def say_json(value: Mapping[str, Any]) -> None:
-    """The result as one JSON document, in ASCII so that no name can steer the terminal."""
-    click.echo(json.dumps(value, indent=2, allow_nan=False))
+    """The result as one JSON document, in ASCII so that no name can steer the terminal; long lists entry by line."""
+    click.echo("{\n" + ",\n".join(f"  {json.dumps(key)}: {_indented(one)}" for key, one in value.items()) + "\n}")
+
+
+def _indented(value: Any) -> str:
+    """A value of the outermost object as ``indent=2`` writes it, which is written in Python and slow for long lists."""
+    if isinstance(value, list) and len(value) > _SHORT_LIST:
+        return "[\n    " + ",\n    ".join(json.dumps(entry, allow_nan=False) for entry in value) + "\n  ]"
+    return json.dumps(value, indent=2, allow_nan=False).replace("\n", "\n  ")
 
 
 def note(text: str) -> None:

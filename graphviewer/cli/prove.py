@@ -92,6 +92,7 @@ def verify_verb(
 @output_option
 @feed_option
 @click.option("-o", "--out", "folder", type=PATH, metavar="DIR", help="Write each output there as a .npy file.")
+@click.option("--npy", "npy", type=PATH, metavar="FILE", help="Write the one output to this .npy file.")
 @force_option
 @seed_option
 @yes_option
@@ -103,6 +104,7 @@ def run_verb(
     outputs: tuple[str, ...],
     feeds: tuple[str, ...],
     folder: Path | None,
+    npy: Path | None,
     force: bool,
     seed: int,
     allow: bool,
@@ -116,6 +118,7 @@ def run_verb(
         "checkpoint": str(checkpoint) if checkpoint is not None else None,
         "tags": tags,
         "folder": str(folder) if folder is not None else None,
+        "npy": str(npy) if npy is not None else None,
         "force": force,
         "allow": allow,
         "seed": seed,
@@ -126,7 +129,7 @@ def run_verb(
         say_json(found)
         return
     _note_feeds(found["feeds"])
-    columns = ("output", "dtype", "shape", ">min", ">max", ">mean", "file")
+    columns = ("output", "dtype", "shape", ">min", ">max", ">mean", ">std", ">NaN", ">inf", "file")
     table(columns, [_row(output) for output in found["outputs"]])
 
 
@@ -149,6 +152,8 @@ def parse_feeds(texts: Sequence[str]) -> dict[str, str]:
 
 def _say_verdict(found: Mapping[str, Any]) -> None:
     _note_feeds(found["feeds"])
+    for name in found["unused"]:
+        note(f"{name} was not fed: the outputs do not need it")
     say(clean(f"{found['verdict']}: {found['reason']}"))
     rows = [
         (one["name"], _number(one["max_abs"]), _number(one["max_rel"]), "same" if one["nan_equal"] else "other places")
@@ -173,8 +178,9 @@ def _say_touches(touches: Sequence[Mapping[str, Any]]) -> None:
 
 def _row(output: Mapping[str, Any]) -> tuple[str, ...]:
     shape = "[" + ", ".join(map(str, output["shape"])) + "]"
-    numbers = (_number(output[key]) for key in ("min", "max", "mean"))
-    return (output["name"], output["dtype"], shape, *numbers, output["file"] or "")
+    numbers = (_number(output[key]) for key in ("min", "max", "mean", "std"))
+    counts = (f"{output[key]:,}" for key in ("nan", "infinite"))
+    return (output["name"], output["dtype"], shape, *numbers, *counts, output["file"] or "")
 
 
 def _number(value: float | None) -> str:

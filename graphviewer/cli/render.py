@@ -114,9 +114,9 @@ def _overlays(
         return [None] * len(documents)
     if kind == "diff":
         from graphviewer.analysis.diff import compare
+        from graphviewer.analysis.unfolded_diff import unfold_diff
 
-        diff = compare(documents[0], documents[1])
-        return [diff.overlay_before(), diff.overlay_after()]
+        return unfold_diff(compare(documents[0], documents[1])).overlays
     return [_roles(document, chosen) for document, chosen in zip(documents, wanted, strict=True)]
 
 

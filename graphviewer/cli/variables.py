@@ -37,7 +37,7 @@ def variables_verb(path: Path, checkpoint: Path | None, tags: tuple[str, ...] | 
     with ProgressLine() as progress:
         found = run_job("variables", request, progress)
     if found["checkpoint"] is None:
-        raise CheckpointError(f"There is no checkpoint beside {path.name}.", "Name one with --checkpoint.")
+        raise CheckpointError(f"There is no checkpoint beside {path.absolute().name}.", "Name one with --checkpoint.")
     if as_json:
         rows = [{key: row[key] for key in _ROW_KEYS} for row in found["variables"]]
         say_json({"variables": rows, "coverage": found["coverage"]})

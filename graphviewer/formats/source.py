@@ -19,6 +19,7 @@ from graphviewer.formats.paths import open_regular, require_readable_kind, unrea
 GZIP_MAGIC = b"\x1f\x8b"
 EXPANDED_LIMIT = 1 << 30
 _STEP = 1 << 20
+_SMALL, _AHEAD = 1 << 12, 1 << 16
 
 
 class Source:
@@ -33,6 +34,7 @@ class Source:
 
     def __init__(self, path: Path, file: BinaryIO | None = None, data: bytes = b"") -> None:
         self.path, self._file, self._data = path, file, data
+        self._near, self._near_begin = b"", 0
         self.on_disk = file is not None
         status = os.fstat(file.fileno()) if file is not None else None
         self.size = status.st_size if status else len(data)
@@ -56,11 +58,17 @@ class Source:
         """
         if self._file is None:
             return self._data[offset : offset + length]
+        at = offset - self._near_begin
+        if at >= 0 and at + length <= len(self._near):
+            return self._near[at : at + length]
         self._file.seek(offset)
-        data = self._file.read(length)
+        data = self._file.read(_AHEAD if length <= _SMALL else length)
         if len(data) < length:
             raise ReadError(f"{self.name} changed while it was read.", "Open it again when it is written completely.")
-        return data
+        if length > _SMALL:
+            return data
+        self._near, self._near_begin = data, offset  # a walk asks for what comes next, a few bytes at a time
+        return data[:length]
 
     def head(self, length: int) -> bytes:
         """The first bytes, fewer where the file is shorter."""

@@ -98,6 +98,12 @@ def walk(source: Source, begin: int, end: int) -> Iterator[Field]:
         position = stop
 
 
+def number_of(source: Source, field: Field) -> int:
+    """The value of a VARINT field as an int64."""
+    value, _ = _varint(source.read(field.begin, field.length), 0, field.start)
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 def _varint(data: bytes, at: int, position: int) -> tuple[int, int]:
     """The number at ``at`` and where it ends."""
     value = shift = 0

@@ -155,7 +155,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec(
         "previous-hit", "Previous Hit", "Edit", lambda w: w.furniture.search.step(-1), "Shift+F3", enabled=_has_hits
     ),
-    ActionSpec("palette", "Actions and Nodes…", "Edit", lambda w: w.show_palette(), "Ctrl+K"),
+    ActionSpec("palette", "Actions and Nodes…", "Edit", lambda w: w.show_palette(), "Ctrl+K|Ctrl+Shift+P"),
     ActionSpec("settings", "Settings…", "Edit", lambda w: w.show_settings(), "Ctrl+,"),
     ActionSpec("back", "Back", "View", lambda w: w.session.go_back(), "Alt+Left", "back", True, _can_go_back),
     ActionSpec(

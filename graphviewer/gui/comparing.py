@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, QSignalBlocker
 from PySide6.QtWidgets import QFileDialog
 
 from graphviewer.gui.stage.comparison_bar import ComparisonBar
-from graphviewer.gui.state.session import Selection
+from graphviewer.gui.state.selection import ANY, Selection
 from graphviewer.gui.state.versions import Comparison, Version
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 _UNCHANGED = "unchanged"
+_BORDER = (0.1, 0.1, -0.1, -0.1)  # of the view, left, top, right, bottom: what is only there is easily overlooked
 
 
 class Comparing(QObject):
@@ -37,9 +39,11 @@ class Comparing(QObject):
         self.waiting: tuple[int, str] | None = None
         self._offered: tuple[Version, Version] | None = None
         self._clicked = 0
+        self._looks_for_change = False
         stage, bar = window.stage, self.bar
         stage.panes_made.connect(self._watch_panes)
         stage.changes_button.toggled.connect(self._show_changes_only)
+        stage.merged_button.toggled.connect(self._look_for_change)
         self._session.current_changed.connect(self._show_current)
         self._session.failed.connect(lambda _error: self._refresh())
         bar.cancelled.connect(self.back_out)
@@ -87,6 +91,7 @@ class Comparing(QObject):
         for side, pane in enumerate(self._window.stage.all_panes()):
             pane.canvas.item_clicked.connect(lambda item, _keys, side=side, pane=pane: self._click(side, pane, item))
             pane.canvas.context_menu.connect(lambda _item, _where, side=side: self._note(side))
+            pane.drawn.connect(self._show_first_change)
 
     def _note(self, side: int) -> None:
         """Remember which view was last used: most names are on both sides."""
@@ -100,7 +105,9 @@ class Comparing(QObject):
         comparison, selection = self.comparison, self._session.selection
         if comparison is None or selection is None or selection.is_scope:
             return None
-        sides = (self._clicked, 1 - self._clicked) if not comparison.is_merged_shown else (0, 1)
+        sides: tuple[int, ...] = (self._clicked, 1 - self._clicked) if not comparison.is_merged_shown else (0, 1)
+        if selection.side != ANY and not comparison.is_merged_shown:
+            sides = (selection.side,)
         found = ((side, self._name(comparison, side, selection)) for side in sides)
         return next(((side, name) for side, name in found if name is not None), None)
 
@@ -114,6 +121,14 @@ class Comparing(QObject):
             graph = (comparison.before, comparison.after)[side].document.graph
             return graph.names[number] if number >= 0 else None
         return name if name in (comparison.before, comparison.after)[side].document.graph.index else None
+
+    @staticmethod
+    def _refusal(comparison: Comparison, side: int, selection: Selection) -> str:
+        """Why a node cannot be the twin of one of the other side."""
+        version, seen = comparison.inspected(selection)
+        if seen.path not in version.document.graph.index:
+            return f"'{seen.path}' is inside a function: only nodes of the graph itself can be pinned."
+        return f"'{seen.path}' is not in the graph {SIDES[side]}."
 
     def pin(self) -> None:
         """Begin to say which node is the same as the selected one: the next click on the other side says it."""
@@ -129,9 +144,10 @@ class Comparing(QObject):
         if not comparison.is_merged_shown and side != other:
             self._session.said.emit(f"Click the twin in the view {SIDES[other]}; Esc ends.")
             return
-        twin = self._name(comparison, other, Selection.of(pane.scopes, item))
+        clicked = pane.selection_of(item)
+        twin = self._name(comparison, other, clicked)
         if twin is None:
-            self._session.said.emit(f"This node is not in the graph {SIDES[other]} itself; click another; Esc ends.")
+            self._session.said.emit(f"{self._refusal(comparison, other, clicked)} Click another node; Esc ends.")
             return
         self._pin((waiting[1], twin) if other == 1 else (twin, waiting[1]))
 
@@ -144,10 +160,10 @@ class Comparing(QObject):
         """Compare again with one more pin; what was said of either node before no longer holds."""
         comparison = self.comparison
         if comparison is not None:
-            kept = [
-                one for one in comparison.pins if not any(a == b is not None for a, b in zip(one, pin, strict=True))
-            ]
+            lost = [one for one in comparison.pins if one != pin and _share_a_node(one, pin)]
+            kept = [one for one in comparison.pins if one != pin and one not in lost]
             self._compare_again(comparison, (*kept, pin))
+            self._session.said.emit(" ".join([_told(comparison, pin), *map(_lifted, lost)]))
 
     def _unpin(self, pin: Pin) -> None:
         if self.comparison is not None:
@@ -169,12 +185,35 @@ class Comparing(QObject):
             return
         if checked:
             comparison.opened_before = frozenset(comparison.family.expanded)
-            self._session.show_expanded(changed_scopes(comparison.merged))
+            paths = changed_scopes(comparison.merged.document.unfolded, comparison.merged_overlay)
+            self._session.show_expanded(map(comparison.twins.name, paths))
         else:
             self._session.show_expanded(comparison.opened_before)
             comparison.opened_before = None
         self._hide_unchanged(checked)
+        self._look_for_change()
         self._window.stage.show_anew()
+
+    def _look_for_change(self, *_checked: object) -> None:
+        """Look for a change in the next drawing, where only changes are shown."""
+        self._looks_for_change = self.comparison is not None and self.comparison.opened_before is not None
+
+    def _show_first_change(self) -> None:
+        """Move the view to the first box that holds a change, where none is in view: ghosts alone say nothing."""
+        panes = self._window.stage.panes()
+        if not self._looks_for_change or any(one.drawing is None for one in panes):
+            return
+        pane = panes[0]
+        self._looks_for_change = False
+        scene, items = pane.canvas.scene_shown, pane.drawing.item
+        is_open = np.isin(items, pane.scopes.parent[items])
+        lit = np.flatnonzero(~scene.is_hidden & ~is_open)
+        left, top, right, bottom = scene.bounds[:, lit]
+        view = pane.canvas.view_rect()
+        view.adjust(*(share * size for share, size in zip(_BORDER, (view.width(), view.height()) * 2, strict=True)))
+        seen = (left > view.left()) & (right < view.right()) & (top > view.top()) & (bottom < view.bottom())
+        if len(lit) and not seen.any():
+            pane.canvas.zoom_to(int(items[lit[np.argmin(top)]]), animate=False)
 
     def _hide_unchanged(self, hide: bool) -> None:
         hidden = self._session.hidden["diff"]
@@ -202,7 +241,7 @@ class Comparing(QObject):
         def work() -> None:
             from graphviewer.gui.reporting import write_report
 
-            write_report(comparison.diff, path, comparison.before.roles, force=True)
+            write_report(comparison.diff, path, comparison.roles, force=True)
 
         def done(_nothing: None) -> None:
             self._session.said.emit(f"Saved {path} ({path.stat().st_size:,} bytes).")
@@ -232,3 +271,24 @@ class Comparing(QObject):
             self._offered = None
             self._refresh()
             self._window.analyst.compare(before, after)
+
+
+def _share_a_node(one: Pin, other: Pin) -> bool:
+    return any(a == b is not None for a, b in zip(one, other, strict=True))
+
+
+def _told(comparison: Comparison, pin: Pin) -> str:
+    """What a pin says, and what is odd about it."""
+    old, new = pin
+    if old is None or new is None:
+        return f"'{old or new}' is pinned as having no twin."
+    graphs = comparison.before.document.graph, comparison.after.document.graph
+    ops = [graph.ops[graph.index[name]] for graph, name in zip(graphs, (old, new), strict=True)]
+    text = f"'{old}' and '{new}' are pinned as the same node"
+    return f"{text}." if ops[0] == ops[1] else f"{text}, though one is a {ops[0]} and the other a {ops[1]}."
+
+
+def _lifted(pin: Pin) -> str:
+    """That a pin no longer holds."""
+    old, new = pin
+    return f"'{old or 'no node'}' = '{new or 'no node'}' is pinned no more."

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
-from graphviewer.errors import WriteError
+from graphviewer.errors import GraphViewerError, WriteError
 from graphviewer.gui.state.versions import Version
 from graphviewer.gui.words.texts import label
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _RECENT = 8
 _READABLE = "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz);;All files (*)"
+_VIEW, _WHOLE_PNG, _WHOLE_SVG = "Picture of the view (*.png)", "Whole graph (*.png)", "Whole graph (*.svg)"
+_PICTURES = MappingProxyType({_VIEW: ".png", _WHOLE_PNG: ".png", _WHOLE_SVG: ".svg"})
 _WRITABLE = "GraphDef, binary (*.pb);;GraphDef, text (*.pbtxt);;MetaGraphDef (*.meta)"
 
 
@@ -70,9 +73,10 @@ class Files(QObject):
 
     def ask_save(self) -> None:
         """Let the user name a file for the current version."""
-        version = self._window.session.version
-        if version is None:
-            return
+        if self._window.session.version is not None:
+            self._ask_save(self._window.session.version)
+
+    def _ask_save(self, version: Version) -> None:
         name = f"{Path(version.family.title).stem}-{version.label.lower().replace(' ', '-')}.pb"
         start = str(Path(self.last_folder()) / name)
         path, kind = QFileDialog.getSaveFileName(self._window, "Save As", start, _WRITABLE)
@@ -81,27 +85,64 @@ class Files(QObject):
             self.save(version, Path(path + suffix))
 
     def save(self, version: Version, path: Path) -> None:
-        """Write a version to the file the user named (the dialog asked before replacing one)."""
+        """Write a version to the file the user named (the dialog asked before replacing one).
+
+        A file that an open version was read from is never replaced: its large constants are still read from there.
+        """
+        sources = [source for known in self._window.session.versions() for source in _sources(known)]
 
         def work() -> None:
             from graphviewer.formats import save_document
+            from graphviewer.formats.inputs import refuse_to_replace
 
+            refuse_to_replace(path, [*sources, *_sources(version)])
             save_document(version.document, path, force=True)
 
         def done(_nothing: None) -> None:
             version.is_saved = True
             self._window.say(f"Saved {path} ({path.stat().st_size:,} bytes).")
 
-        self._window.background.submit("save", f"save-{path}", work, done, self._window.tell)
+        def failed(error: GraphViewerError) -> None:
+            self._window.tell(error)
+            self._window.furniture.banner.offer("Save As…", lambda: self._ask_save(version))
+
+        self._window.background.submit("save", f"save-{path}", work, done, failed)
+
+    # -- pictures -----------------------------------------------------------------------------------------------
 
     def ask_picture(self) -> None:
-        """Let the user name a picture of what the canvas shows."""
-        path, _ = QFileDialog.getSaveFileName(self._window, "Save Picture", "graph.png", "PNG (*.png)")
-        target = Path(path) if Path(path).suffix.lower() == ".png" else Path(f"{path}.png")
-        if path and self._window.stage.left.canvas.grab().save(str(target), "PNG"):
+        """Let the user name a picture of what the canvas shows, or of the whole graph as it is opened now."""
+        name = f"{Path(self._window.session.family.title).stem or 'graph'}.png"
+        start = str(Path(self.last_folder()) / name)
+        path, kind = QFileDialog.getSaveFileName(self._window, "Save Picture", start, ";;".join(_PICTURES))
+        if not path:
+            return
+        suffix = _PICTURES.get(kind, ".png")
+        target = Path(path) if Path(path).suffix.lower() == suffix else Path(f"{path}{suffix}")
+        if kind in (_WHOLE_PNG, _WHOLE_SVG):
+            self.save_whole(target)
+        elif self._window.stage.left.canvas.grab().save(str(target), "PNG"):
             self._window.say(f"Saved {target}.")
-        elif path:
+        else:
             self._window.tell(WriteError(f"{target} could not be written.", "Is the folder there, and writable?"))
+
+    def save_whole(self, target: Path) -> None:
+        """Write a picture of all that is drawn, both sides of a comparison, as ``.png`` or ``.svg``."""
+        panes = [pane for pane in self._window.stage.panes() if pane.drawing is not None]
+        titles = [title.text() for title in self._window.stage.titles] if len(panes) > 1 else [""]
+        scenes = [pane.canvas.scene_shown.with_selection(()) for pane in panes]
+        theme = self._window.theme.name
+
+        def work() -> None:
+            from graphviewer.gui.render import Picture, render
+
+            render([Picture(*one) for one in zip(scenes, titles, strict=True)], target, theme=theme, force=True)
+
+        def done(_nothing: None) -> None:
+            self._window.say(f"Saved {target} ({target.stat().st_size:,} bytes).")
+
+        self._window.say(f"Painting {target.name} …")
+        self._window.background.submit("save", f"save-{target}", work, done, self._window.tell)
 
     # -- what is not saved --------------------------------------------------------------------------------------
 
@@ -139,3 +180,11 @@ class Files(QObject):
     def last_folder(self) -> str:
         recent = self.recent()
         return str(Path(recent[0]).parent) if recent else str(Path.cwd())
+
+
+def _sources(version: Version) -> Iterator[Path | None]:
+    """What a version, and those that it was made from, were read from."""
+    known: Version | None = version
+    while known is not None:
+        yield from (known.file, known.document.path, known.document.checkpoint)
+        known = known.parent

@@ -41,7 +41,7 @@ from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme, icon
 from graphviewer.gui.words.describe import page_style
 from graphviewer.gui.words.texts import label
-from graphviewer.gui.work.operator import Run
+from graphviewer.gui.work.jobs import Run
 
 if TYPE_CHECKING:
     from graphviewer.gui.window import Window
@@ -102,7 +102,7 @@ class Furniture:
         self.problems = ProblemsPanel(session, window.analyst)
         window.analyst.checked.connect(lambda _version: self.inspector.refresh())
         self.variables = VariablesPanel(session, window.jobs, window.theme)
-        self.jobs = JobsPanel(window.operator)
+        self.jobs = JobsPanel(window.jobs)
         self.proof = ProofPanel(session, window.prover)
         self.choices = ChoiceBar(session, window.opener)
         self.banner = Banner()
@@ -246,6 +246,8 @@ class Furniture:
         window.tabifyDockWidget(self._docks["variables"], self._docks["jobs"])
         self._docks["variables"].visibilityChanged.connect(self.variables.set_seen)
         self._docks["operations"].visibilityChanged.connect(self.operations.set_seen)
+        self._docks["proof"].visibilityChanged.connect(self.proof.set_seen)
+        self.operations.choice_wanted.connect(lambda: self.raise_panel("operations"))
         window.tabifyDockWidget(self._docks["jobs"], self._docks["proof"])
         for name in ("outline", "inspector", "changes"):
             self._docks[name].raise_()
@@ -302,12 +304,12 @@ class Furniture:
 
     def show_run(self, run: Run) -> None:
         """Show how far a job is."""
-        busy = bool(self._window.operator.active())
+        busy = bool(self._window.jobs.active())
         self.progress.setVisible(busy)
         self.cancel.setVisible(busy)
         if run.is_active:
             self.progress.setValue(int(run.fraction * 1000))
 
     def _cancel_newest(self) -> None:
-        for run in self._window.operator.active()[-1:]:
-            self._window.operator.cancel(run)
+        for run in self._window.jobs.active()[-1:]:
+            self._window.jobs.cancel(run.number)

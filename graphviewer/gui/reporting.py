@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphviewer.analysis.unfolded_diff import unfold_diff
 from graphviewer.errors import GraphViewerError
 from graphviewer.export.report import report
 from graphviewer.formats.writing import write_atomically
@@ -34,7 +35,7 @@ def write_report(diff: Diff, path: Path, roles: Overlay | None, *, force: bool =
         raise GraphViewerError(f"{path} exists.", "Choose another name, or overwrite it (--force).")
     scenes = [
         Picture(scene_of(document, overlay=overlay), title=document.title)
-        for document, overlay in ((diff.before, diff.overlay_before()), (diff.after, diff.overlay_after()))
+        for document, overlay in zip((diff.before, diff.after), unfold_diff(diff).overlays, strict=True)
     ]
 
     def draw(theme: str) -> bytes:

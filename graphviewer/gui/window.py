@@ -29,9 +29,9 @@ from graphviewer.gui.state.versions import Comparison, Tab, Version
 from graphviewer.gui.style.theme import Theme, apply_theme, choose_theme
 from graphviewer.gui.words.describe import describe_contents
 from graphviewer.gui.work.analyst import Analyst
-from graphviewer.gui.work.jobs import Jobs
+from graphviewer.gui.work.jobs import Jobs, Run
 from graphviewer.gui.work.opening import Opener, Request
-from graphviewer.gui.work.operator import Operator, Run
+from graphviewer.gui.work.operator import Operator
 from graphviewer.gui.work.prover import Prover
 from graphviewer.gui.work.worker_client import WorkerClient
 from graphviewer.model.names import Endpoint
@@ -90,7 +90,7 @@ class Window(QMainWindow):
         self.opener.opened.connect(self._opened)
         self.opener.offered.connect(self.furniture.banner.offer)
         self.opener.withdrawn.connect(self.furniture.banner.hide)
-        self.operator.run_changed.connect(self._show_run)
+        self.jobs.run_changed.connect(self._show_run)
         self.operator.finished.connect(self.analyst.compare)
         self.operator.finished.connect(lambda _before, _after: self.furniture.banner.hide())
         self.operator.offered.connect(self.furniture.banner.offer)
@@ -191,7 +191,7 @@ class Window(QMainWindow):
         """Open the selected scope."""
         selection = self.session.selection
         if selection is not None and selection.is_scope:
-            self.session.expand([selection.path], selection)
+            self.session.expand([self.session.name_of(selection.path, selection.side)], selection)
 
     def collapse(self) -> None:
         """Close the selected scope, or the one around the selected node."""
@@ -199,17 +199,20 @@ class Window(QMainWindow):
         if selection is None or self.session.family is None:
             return
         path = selection.path
-        if not selection.is_scope or path not in self.session.family.expanded:
+        if not selection.is_scope or not self.session.is_open(path, selection.side):
             path = path.rpartition("/")[0]
         if path:
-            scope = Selection(path, is_scope=True)
-            self.session.collapse([path], scope)
+            scope = Selection(path, True, selection.side)
+            self.session.collapse([self.session.name_of(path, selection.side)], scope)
             self.session.select(scope)
 
     def expand_below(self) -> None:
         """Open everything inside the selected scope, or everything."""
         selection = self.session.selection
-        self.session.expand_below(selection.path if selection is not None and selection.is_scope else "")
+        if selection is not None and selection.is_scope:
+            self.session.expand_below(selection.path, selection.side)
+        else:
+            self.session.expand_below()
 
     def mark(self, kind: str) -> None:
         """Choose the selected node as output or input, or no longer."""
@@ -292,8 +295,11 @@ class Window(QMainWindow):
             if spec.enabled(self)
         ]
         version = self.session.version
-        names = version.document.unfolded.graph.names if version else ()
-        nodes = [Entry(name, "", lambda name=name: self.session.select(Selection(name), reveal=True)) for name in names]
+        graph = version.document.unfolded.graph if version else None
+        nodes = [
+            Entry(name, op, lambda name=name: self.session.select(Selection(name), reveal=True))
+            for name, op in (zip(graph.names, graph.ops, strict=True) if graph else ())
+        ]
         palette = Palette(actions, nodes, self)
         palette.move(self.mapToGlobal(self.rect().center()) - palette.rect().center())
         palette.finished.connect(lambda _result: self.stage.focus_canvas())

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviewer.layout.arrays import Floats, Ints, Mask
+from graphviewer.layout.auxiliary import Tucks
 from graphviewer.layout.drawing import PADDING, TITLE_HEIGHT, Drawing
 from graphviewer.layout.layered import Placement
 from graphviewer.model.scopes import Scopes, SiblingEdges
@@ -18,7 +20,7 @@ class Assembly:
     Attributes:
         hub: bool [sibling edges], drawn as stubs.
         laid_out: bool [sibling edges], with points.
-        host: int64 [items], the item that a chip is beside, -1 for other items.
+        tucks: the chips.
         visible: the open scopes, by depth.
         placements: the layout of each.
         w, h: float64 [items], sizes of all boxes.
@@ -27,7 +29,7 @@ class Assembly:
     scopes: Scopes
     hub: Mask
     laid_out: Mask
-    host: Ints
+    tucks: Tucks
     visible: list[int]
     placements: list[Placement]
     w: Floats
@@ -36,7 +38,7 @@ class Assembly:
     def drawing(self) -> Drawing:
         """Boxes scope by scope, so outer ones come first, and the edges inside each scope."""
         scopes, edges = self.scopes, self.scopes.sibling_edges
-        children = [scopes.children(item) for item in self.visible]
+        children = [self.tucks.drawn(scopes.children(item)) for item in self.visible]
         item = np.concatenate(children).astype(np.int64)
         box_of = np.full(len(scopes), -1, np.int64)
         box_of[item] = np.arange(len(item))
@@ -45,12 +47,15 @@ class Assembly:
         x, y, origin = self._absolute(item, parent, box_of)
         edge, edge_owner = self._edge_numbers(edges)
         count, points = self._lines(edge, edge_owner, origin)
-        hub, control, laid_out = self.hub[edge], edges.control[edge], self.laid_out[edge]
         # An edge with points to or from a chip runs to or from the box that the chip is beside.
         source, target = (
-            np.where(laid_out & (self.host[ends] >= 0), self.host[ends], ends)
+            np.where(self.laid_out[edge], self.tucks.laid_out(ends), self.tucks.shown(ends))
             for ends in (edges.a[edge], edges.b[edge])
         )
+        kept = source != target  # within one chip there is nothing to see
+        edge, source, target, count = edge[kept], source[kept], target[kept], count[kept]
+        hub, control, laid_out = self.hub[edge], edges.control[edge], self.laid_out[edge]
+        behind, behind_box = self._behind(box_of)
         is_open = np.zeros(len(scopes), np.bool_)
         is_open[self.visible] = True
         return Drawing(
@@ -72,7 +77,15 @@ class Assembly:
             hub=hub | (laid_out & (count == 0)),
             width=self.placements[0].width,
             height=self.placements[0].height,
+            behind=behind,
+            behind_box=behind_box,
         )
+
+    def _behind(self, box_of: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The items for which chips stand, and the boxes of these chips."""
+        items = np.flatnonzero(~self.tucks.is_drawn)
+        box = box_of[self.tucks.stand_in[items]]
+        return items[box >= 0].astype(np.int32), box[box >= 0].astype(np.int32)
 
     def _absolute(self, item: Ints, parent: Ints, box_of: Ints) -> tuple[Floats, Floats, Floats]:
         """Places of all boxes in the scene, and of the contents of each open scope [scopes, 2]."""

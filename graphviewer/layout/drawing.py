@@ -1,6 +1,6 @@
 """What a layout is: arrays that a canvas can paint, nothing about how they came about."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,13 @@ PADDING = 16.0
 LEAF_HEIGHT, SCOPE_HEIGHT = 34.0, 42.0
 """Heights of a node's box and of a closed scope's."""
 CHIP_HEIGHT = 15.0
-"""Height of a constant that is tucked beside the op that uses it."""
+"""Height of a chip: what is tucked beside the box that it serves."""
 LEAST_WIDTH, MOST_WIDTH = 40.0, 220.0
 """Limits for the width of a closed box; longer labels are elided."""
+
+
+def _no_numbers() -> Ints:
+    return np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,8 @@ class Drawing:
             and is shown as a stub with a count beside each end. An edge that is neither this nor control and has no
             points joins a chip to the box that it is beside.
         width, height: extent of the whole drawing; its top left corner is (0, 0).
+        behind: int32 [n], items that are not drawn because a chip stands for them.
+        behind_box: int32 [n], the box of that chip.
     """
 
     item: Ints
@@ -61,6 +67,32 @@ class Drawing:
     hub: Mask
     width: float
     height: float
+    behind: Ints = field(default_factory=_no_numbers)
+    behind_box: Ints = field(default_factory=_no_numbers)
 
     def __len__(self) -> int:
         return len(self.item)
+
+
+def empty_drawing() -> Drawing:
+    """A drawing without boxes."""
+    ints, floats, mask = _no_numbers(), np.zeros(0, np.float32), np.zeros(0, np.bool_)
+    return Drawing(
+        item=ints,
+        x=floats,
+        y=floats,
+        w=floats,
+        h=floats,
+        depth=ints,
+        parent=ints,
+        is_open=mask,
+        source=ints,
+        target=ints,
+        count=ints,
+        control=mask,
+        offsets=np.zeros(1, np.int32),
+        points=np.zeros((0, 2), np.float32),
+        hub=mask,
+        width=0.0,
+        height=0.0,
+    )

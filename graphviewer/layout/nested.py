@@ -12,6 +12,7 @@ import numpy as np
 
 from graphviewer.layout.arrays import Floats, Ints, Mask
 from graphviewer.layout.assembly import Assembly
+from graphviewer.layout.auxiliary import Tucks, find_tucks
 from graphviewer.layout.drawing import (
     CHIP_HEIGHT,
     LEAF_HEIGHT,
@@ -24,7 +25,7 @@ from graphviewer.layout.drawing import (
 )
 from graphviewer.layout.layered import Placement, Topology, place, prepare, turned
 from graphviewer.layout.stacks import stacked
-from graphviewer.layout.tucking import Tucked, chip_widths, hosts
+from graphviewer.layout.tucking import Tucked, chip_widths
 from graphviewer.model.scopes import ROOT, Scopes
 
 HUB_DEGREE, SCOPE_HUB_DEGREE = 24, 96
@@ -48,21 +49,23 @@ def label_widths(scopes: Scopes) -> Floats:
     return np.clip(CHARACTER * (length + digits) + margin, LEAST_WIDTH, MOST_WIDTH)
 
 
-def hub_edges(scopes: Scopes) -> Mask:
+def hub_edges(scopes: Scopes, tucks: Tucks) -> Mask:
     """Sibling edges that stay out of the layering because an end has too many neighbours.
 
     An op is a hub with more than ``HUB_DEGREE`` neighbours on one side. Scopes as such have many neighbours: one must
     also be connected to more than half of its siblings, or to more than ``SCOPE_HUB_DEGREE``. Data edges
-    count apart from control edges, so that a NoOp that waits for hundreds of nodes keeps its few data edges.
+    count apart from control edges, so that a NoOp that waits for hundreds of nodes keeps its few data edges. The edges
+    of chips count as those of the boxes that they are beside.
 
     Returns:
         bool [sibling edges].
     """
     edges, count = scopes.sibling_edges, len(scopes)
     siblings = np.bincount(scopes.parent[1:], minlength=count)[np.maximum(scopes.parent, 0)]
-    hub = np.zeros(len(edges.a), np.bool_)
-    for kind in (edges.control, ~edges.control):
-        a, b = edges.a[kind], edges.b[kind]
+    hub, ends = np.zeros(len(edges.a), np.bool_), (tucks.laid_out(edges.a), tucks.laid_out(edges.b))
+    apart = ends[0] != ends[1]
+    for kind in (edges.control & apart, ~edges.control & apart):
+        a, b = (end[kind] for end in ends)
         degree = np.maximum(np.bincount(a, minlength=count), np.bincount(b, minlength=count))
         is_hub = (degree > HUB_DEGREE) & (~scopes.is_scope | (2 * degree > siblings) | (degree > SCOPE_HUB_DEGREE))
         hub[kind] = is_hub[a] | is_hub[b]
@@ -76,7 +79,7 @@ class Style:
     Attributes:
         direction: where edges lead.
         stacked: repeated sibling scopes are one closed scope around them.
-        tucked: constants and reads of variables are chips beside the op that uses them.
+        tucked: constants, reads and initial values of variables, and what a saver restores, are chips.
     """
 
     direction: Literal["down", "right"] = "down"
@@ -94,23 +97,23 @@ class _LayoutEdges:
     laid_out: Mask
 
     @classmethod
-    def of(cls, scopes: Scopes, hub: Mask, host: Ints) -> _LayoutEdges:
-        """The edges of ``scopes``, those of chips leading to and from their hosts (``host`` [items], -1 for most)."""
+    def of(cls, scopes: Scopes, hub: Mask, tucks: Tucks) -> _LayoutEdges:
+        """The edges of ``scopes``, those of chips leading to and from the boxes that they are beside."""
         edges = scopes.sibling_edges
-        a, b = (np.where(host[ends] >= 0, host[ends], ends) for ends in (edges.a, edges.b))
+        a, b = tucks.laid_out(edges.a), tucks.laid_out(edges.b)
         keep = ~(hub | edges.control) & (a != b)
         start = np.r_[0, np.cumsum(keep)][edges.start]
-        place_of = _places_without(scopes, host >= 0)
+        place_of = _places_among(scopes, tucks.is_main)
         return cls(place_of[a[keep]], place_of[b[keep]], start.tolist(), keep)
 
 
-def _places_without(scopes: Scopes, is_chip: Mask) -> Ints:
-    """int64 [items]: positions among those siblings that are no chips."""
+def _places_among(scopes: Scopes, chosen: Mask) -> Ints:
+    """int64 [items]: positions among those siblings that are ``chosen`` (bool [items])."""
     order = np.argsort(scopes.parent, kind="stable")
     position, place = np.arange(len(order)), scopes.place[order].astype(np.int64)
-    chips = np.r_[0, np.cumsum(is_chip[order])]
+    others = np.r_[0, np.cumsum(~chosen[order])]
     found = np.empty(len(order), np.int64)
-    found[order] = place - (chips[position] - chips[position - place])
+    found[order] = place - (others[position] - others[position - place])
     return found
 
 
@@ -135,7 +138,7 @@ class NestedLayout:
             scopes: the tree.
             widths: float [items], widths of closed boxes; by the length of their labels if absent.
             direction: where edges lead.
-            tucked: constants and reads of variables are chips.
+            tucked: ops that only serve others are chips.
         """
         self.scopes = scopes
         self._given = label_widths(scopes) if widths is None else np.asarray(widths, np.float64)
@@ -159,18 +162,15 @@ class NestedLayout:
 
     @cached_property
     def _hub(self) -> Mask:
-        edges = self.scopes.sibling_edges
-        return hub_edges(self.scopes) & (self._host[edges.a] != edges.b)
+        return hub_edges(self.scopes, self._tucks)
 
     @cached_property
     def _edges(self) -> _LayoutEdges:
-        return _LayoutEdges.of(self.scopes, self._hub, self._host)
+        return _LayoutEdges.of(self.scopes, self._hub, self._tucks)
 
     @cached_property
-    def _host(self) -> Ints:
-        """int64 [items]: the sibling beside which each chip is, -1 for other items."""
-        found = hosts(self.scopes) if self._is_tucked else np.full(len(self.scopes), -1)
-        return found.astype(np.int64)
+    def _tucks(self) -> Tucks:
+        return find_tucks(self.scopes) if self._is_tucked else Tucks.none(len(self.scopes))
 
     @cached_property
     def _closed(self) -> tuple[Floats, Floats]:
@@ -178,16 +178,18 @@ class NestedLayout:
         heights = np.where(self.scopes.is_scope, SCOPE_HEIGHT, LEAF_HEIGHT)
         if not self._is_tucked:
             return self._given, heights
+        more = self._tucks.behind(self.scopes)
+        counts = np.where(more > 0, CHARACTER * (np.floor(np.log10(np.maximum(more, 1))) + 3), 0.0)
         return (
-            chip_widths(self._given, self._host, self._sideways),
-            np.where(self._host >= 0, CHIP_HEIGHT, heights),
+            chip_widths(self._given + counts, self._tucks.host, self._sideways),
+            np.where(self._tucks.host >= 0, CHIP_HEIGHT, heights),
         )
 
     def visible_scopes(self, open_items: Collection[int]) -> list[int]:
         """The open scopes that show: those in ``open_items`` around which all scopes are open, the root first."""
         is_open = np.zeros(len(self.scopes), np.bool_)
         is_open[np.fromiter(open_items, np.int64, len(open_items))] = True
-        is_open &= self.scopes.is_scope
+        is_open &= self.scopes.is_scope & self._tucks.is_drawn
         is_open[ROOT] = True
         found = [np.array([ROOT])]
         for items in self.scopes.levels[1:]:
@@ -208,17 +210,17 @@ class NestedLayout:
         visible = self.visible_scopes(open_items)
         w, h = self._closed[0].copy(), self._closed[1].copy()
         placements = [self._arrange(item, w, h) for item in reversed(visible)][::-1]
-        return Assembly(self.scopes, self._hub, self._edges.laid_out, self._host, visible, placements, w, h).drawing()
+        return Assembly(self.scopes, self._hub, self._edges.laid_out, self._tucks, visible, placements, w, h).drawing()
 
     def _arrange(self, item: int, w: Floats, h: Floats) -> Placement:
         """Lay out the children of an open scope and set the scope's own size."""
-        children = self.scopes.children(item)
-        host = self._host[children]
-        topology = self._topology(item, int((host < 0).sum()))
-        sizes = (w[children], h[children])
+        children = self._tucks.drawn(self.scopes.children(item))
+        host = self._tucks.host[children]
         chips = np.flatnonzero(host >= 0)
+        topology = self._topology(item, len(children) - len(chips))
+        sizes = (w[children], h[children])
         places = np.full(len(children), -1, np.int64)
-        places[chips] = self.scopes.place[host[chips]]
+        places[chips] = np.searchsorted(children, host[chips])  # children come in order of their numbers
         key = (id(topology), sizes[0].tobytes(), sizes[1].tobytes(), places.tobytes() if len(chips) else b"")
         placement = self._placements.get(key)
         if placement is None:

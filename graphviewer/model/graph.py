@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -133,22 +133,21 @@ class Graph:
     def _adjacency(self, direction: str, control: bool) -> tuple[list[int], list[int]]:
         """Flat adjacency (start, other end) as lists: a Python walk over them beats one numpy call per node."""
         if (direction, control) not in self._walks:
-            order, key, other = (
-                (slice(None), self.dst, self.src) if direction == "in" else (self.out_edges, self.src, self.dst)
-            )
-            key, other = key[order], other[order]
-            if not control:
-                keep = ~self.control[order]
-                key, other = key[keep], other[keep]
+            key, other = (self.dst, self.src) if direction == "in" else (self.src, self.dst)
+            if not control:  # first: of 475,000 edges 26,000 may be left to sort
+                key, other = key[~self.control], other[~self.control]
+            if direction == "out":
+                order = np.argsort(key, kind="stable")
+                key, other = key[order], other[order]
             start = np.searchsorted(key, np.arange(len(self) + 1))
             self._walks[direction, control] = (start.tolist(), other.tolist())
         return self._walks[direction, control]
 
     def _reach(self, seeds: Iterable[int], stop: Iterable[int], direction: str, control: bool) -> Mask:
         start, other = self._adjacency(direction, control)
-        seen, stopped = bytearray(len(self)), bytearray(len(self))
-        for node in stop:
-            stopped[node] = 1
+        seen, ends = bytearray(len(self)), np.zeros(len(self), np.bool_)
+        ends[np.fromiter(stop, np.int64)] = True
+        stopped = ends.tobytes()
         stack = [int(seed) for seed in seeds]
         while stack:
             node = stack.pop()
@@ -239,9 +238,11 @@ class _Columns:
         flat = list(chain.from_iterable(inputs))
         target = np.fromiter(map(self._index.get, flat, repeat(-1)), np.int32, len(flat))
         # What is no name so far is numbered downwards from -1: control inputs, later ports, nodes that come later.
-        number_of, others = self._others.setdefault, self._others
-        for at in np.flatnonzero(target < 0).tolist():
-            target[at] = -1 - number_of(flat[at], len(others))
+        is_other, others = target < 0, self._others
+        texts = list(compress(flat, is_other.tolist()))
+        for text in dict.fromkeys(texts):
+            others.setdefault(text, len(others))
+        target[is_other] = -1 - np.fromiter(map(others.__getitem__, texts), np.int32, len(texts))
         self._target.append(target)
         self._dst.append(np.repeat(np.arange(begin, begin + len(block), dtype=np.int32), counts))
         self._slot.append((np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)).astype(np.int32))

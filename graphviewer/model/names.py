@@ -9,6 +9,8 @@ from graphviewer.errors import UnknownNameError
 
 CONTROL_PORT = -1
 _QUOTED = re.compile(r"""["']([^"']+)["']""")
+_PRINTED = re.compile(r"""\b(?:shape|dtype|device)=(?:\([^()]*\)|[^\s,()<>]*)""")
+"""What TensorFlow prints beside a tensor's name, as in ``Tensor("x:0", shape=(?, 10), dtype=float32)``."""
 
 
 class Endpoint(NamedTuple):
@@ -85,6 +87,6 @@ def resolve(text: str, index: Mapping[str, int]) -> Endpoint:
 
 def resolve_all(texts: Iterable[str], index: Mapping[str, int]) -> list[Endpoint]:
     """Resolve repeated and comma-separated names, keeping order and dropping doubles."""
-    parts = [part for text in texts for part in ([text] if text in index else text.split(","))]
-    parts = [part for part in parts if part in index or part.strip()]
+    parts = [part for text in texts for part in ([text] if text in index else _PRINTED.sub("", text).split(","))]
+    parts = [part for part in parts if part in index or part.strip(" \t\r\n)>]")]
     return list(dict.fromkeys(resolve(part, index) for part in parts))

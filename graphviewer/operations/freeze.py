@@ -3,7 +3,8 @@
 Every variable that the outputs need becomes a constant of the same name, with its value from the checkpoint; reads,
 gathers, conditionals, loops and functions that handled variables handle values from then on. What the outputs do not
 need goes away, as in extract; chosen inputs become placeholders. The result is one file that runs without a
-checkpoint. Lookup tables stay, with the nodes that fill them. Each rewrite is reported.
+checkpoint. Lookup tables stay, with the nodes that fill them; paths of a SavedModel's asset files are written into the
+result, and the report lists the files that must travel along. Each rewrite is reported.
 
 Only variables that the outputs need are read, so a missing optimizer slot stops nothing; missing or unfitting values
 are listed all at once, and nothing is written. No session is run, and TensorFlow is not imported.
@@ -14,46 +15,24 @@ outputs need them is refused unless training mode is allowed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from graphviewer.analysis.effects import effect_only
-from graphviewer.analysis.ops import (
-    VARIABLE_OPS,
-    op_mask,
-)
-from graphviewer.errors import OperationError, TrainingModeError
 from graphviewer.model.document import Document
-from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
-from graphviewer.model.progress import Progress
-from graphviewer.model.provenance import Origin
-from graphviewer.model.tensors import node_shape
-from graphviewer.operations.cutting import fed_names, output_names, placeholder_origins, select_fed, unused_inputs
-from graphviewer.operations.endpoints import require_outputs
-from graphviewer.operations.freezing.body import Body, Value, graph_tensor
-from graphviewer.operations.freezing.functions import Functions
-from graphviewer.operations.freezing.order import require_order
-from graphviewer.operations.freezing.rules import propagate
-from graphviewer.operations.freezing.tables import table_initializers, tables
-from graphviewer.operations.freezing.training_mode import find_training_mode
-from graphviewer.operations.freezing.variables import (
-    MOVING_AVERAGES,
-    TWO_GIB,
-    Checkpoint,
-    Constant,
-    averages,
-    constants,
-    opened,
-)
-from graphviewer.operations.library import called
-from graphviewer.operations.registry import CHECKPOINT, INPUTS, OUTPUTS, Parameter, Result, Rewrite, operation
-from graphviewer.operations.selection import Selection, assemble, join, provenance_of
-from graphviewer.operations.sources import source_warnings
+from graphviewer.model.progress import Progress, silent
+from graphviewer.model.provenance import Origin, Provenance
+from graphviewer.operations.cutting import fed_names, output_names, placeholder_origins
+from graphviewer.operations.freezing.files import PathConstant, file_warnings, files_read
+from graphviewer.operations.freezing.plan import Plan, make_plan
+from graphviewer.operations.freezing.size import predicted_size
+from graphviewer.operations.freezing.tables import table_uses, table_warnings
+from graphviewer.operations.freezing.variables import MOVING_AVERAGES, TWO_GIB, averages
+from graphviewer.operations.registry import CHECKPOINT, INPUTS, OUTPUTS, Parameter, Result, operation
+from graphviewer.operations.saver_choices import saver_choices
+from graphviewer.operations.selection import assemble, join, provenance_of
 
 _REPORT_EVERY = 50
 
@@ -87,6 +66,15 @@ SAVER = Parameter(
     "text",
     "",
     advanced=True,
+    choices=saver_choices,
+)
+ASSETS = Parameter(
+    "assets",
+    "Assets folder",
+    "Folder where the result finds its files, as it will be then; by default where they are now.",
+    "text",
+    "",
+    advanced=True,
 )
 RENAME = Parameter(
     "rename",
@@ -110,6 +98,7 @@ RENAME = Parameter(
         KEEP_COLOCATION,
         SAVER,
         RENAME,
+        ASSETS,
     ),
 )
 def freeze(
@@ -124,6 +113,7 @@ def freeze(
     keep_colocation: bool = False,
     saver: str = "",
     rename: str = "",
+    assets: str = "",
 ) -> Result:
     """Variables -> constants for what ``outputs`` need.
 
@@ -132,192 +122,145 @@ def freeze(
             that needs a variable itself; training mode that is not allowed.
         CheckpointError: the checkpoint cannot be read.
     """
-    require_outputs(document, outputs)
-    progress(0.0, "Tracing what the outputs need")
-    needed = partial(
-        select_fed, document, outputs, inputs, drop=_waits_without_use(document), colocated=keep_colocation
+    plan = make_plan(
+        document,
+        outputs=outputs,
+        inputs=inputs,
+        checkpoint=checkpoint,
+        progress=progress,
+        allow_training_mode=allow_training_mode,
+        accept_value_before=accept_value_before,
+        keep_colocation=keep_colocation,
+        saver=saver,
+        rename=rename,
+        assets=assets,
     )
-    selection = needed()
-    lookups = tables(document, selection.numbers)
-    fillers = table_initializers(document, lookups)
-    if fillers:
-        selection = needed(also=fillers)
-    warnings = [*unused_inputs(selection, inputs), *_mode_warnings(selection, allow_training_mode)]
-    progress(0.1, "Matching variables and checkpoint")
-    variables = [number for number in selection.numbers if document.graph.ops[number] in VARIABLE_OPS]
-    values = opened(document, checkpoint) if variables else None
-    found = constants(document, variables, values, saver=saver, rename=rename)
-    progress(0.2, "Following the variables")
-    log = _Log()
-    functions = Functions(document.graph_def.library, log, accept_value_before=accept_value_before)
-    body = _rewritten(selection, found, functions, log)
-    if not accept_value_before:
-        require_order(selection, body, functions)
-    result, provenance = _written(selection, found, body, functions, values, log, progress)
+    size = predicted_size(plan)
+    progress(0.3, f"Writing {_size_text(size)}")
+    result, provenance = _written(plan, progress)
+    uses = table_uses(document, plan.tables, plan.fillers)
+    files = files_read(document, plan.fillers, plan.constants())
     return Result(
         result,
         provenance,
         warnings=(
-            *warnings,
-            *_result_warnings(found, log),
-            *_averages_offer(found, values),
-            *_table_warnings(selection, lookups, fillers),
+            *plan.warnings,
+            *_update_warnings(plan),
+            *size_warnings(size),
+            *_averages_offer(plan),
+            *table_warnings(uses),
+            *file_warnings(files, assets),
         ),
-        rewrites=tuple(log.entries),
-        frozen=len(found),
-        outputs=output_names(selection, outputs),
-        inputs=fed_names(selection, inputs),
+        rewrites=tuple(plan.log.entries),
+        frozen=plan.frozen,
+        outputs=output_names(plan.selection, outputs),
+        inputs=fed_names(plan.selection, inputs),
+        tables=uses,
+        files=files,
     )
 
 
-class _Log:
-    """Rewrites in the order in which they happen, one per node."""
+def freeze_size(
+    document: Document,
+    *,
+    outputs: Sequence[Endpoint],
+    inputs: Sequence[Endpoint] = (),
+    checkpoint: Any = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> int:
+    """Bytes of the GraphDef that a freeze would give; of the checkpoint, no value is read.
 
-    def __init__(self) -> None:
-        self.entries: list[Rewrite] = []
-        self._seen: set[str] = set()
+    Args:
+        options: the other parameters of ``freeze``.
 
-    def __call__(self, node: str, rule: str, reason: str) -> None:
-        if node not in self._seen:
-            self._seen.add(node)
-            self.entries.append(Rewrite(node, rule, reason))
-
-
-def _waits_without_use(document: Document) -> Mask:
-    """bool [n]: nodes whose control edges are left out: updates, checks, and reads that only wait for an update."""
-    graph = document.graph
-    effects = effect_only(document)
-    waiting = np.zeros(len(graph), bool)
-    waiting[graph.dst[graph.control & effects[graph.src]]] = True
-    return effects | (waiting & op_mask(graph, {"ReadVariableOp"}))
-
-
-def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]:
-    mode = find_training_mode(selection)
-    refusal = mode.refusal()
-    if refusal and not allow_training_mode:
-        raise TrainingModeError(
-            refusal,
-            "Apply inference mode first, choose outputs of the validation tower, which shares the variables, "
-            "or allow training mode (in the shell: --allow-training-mode).",
-        )
-    return [*([refusal] if refusal else []), *mode.warnings(), *source_warnings(selection)]
+    Raises:
+        OperationError, CheckpointError: as ``freeze``, which would refuse.
+    """
+    plan = make_plan(document, outputs=outputs, inputs=inputs, checkpoint=checkpoint, progress=progress, **options)
+    return predicted_size(plan)
 
 
-def _rewritten(selection: Selection, found: Mapping[int, Constant], functions: Functions, log: _Log) -> Body:
-    """The graph's nodes with the values followed from every variable, frozen or fed."""
-    document, graph = selection.document, selection.graph
-    start = {
-        (constant.name, 0): Value(constant.dtype, constant.shape, graph.ops[number] == "VarHandleOp", constant.name)
-        for number, constant in found.items()
-    }
-    for (number, _), placeholder in selection.placeholders.items():
-        node = document.node(number)
-        if node.op in VARIABLE_OPS:
-            shape = node_shape(node)
-            known = tuple(shape) if shape is not None else None
-            value = Value(node.attr["dtype"].type, known, node.op == "VarHandleOp", node.name)
-            start[placeholder.name, 0] = value
-    numbers = {graph.names[number]: number for number in selection.numbers}
-
-    def tensors(node: Any) -> list[tuple[str, int]]:
-        inputs = selection.inputs(numbers[node.name])
-        return [graph_tensor(text) for text in (node.input if inputs is None else inputs)]
-
-    nodes = {name: document.node(number) for name, number in numbers.items()} if start else {}
-    body = Body(nodes, lambda node: selection.copy(numbers[node.name]), tensors, report=log)
-    body.reserve(graph.names)
-    propagate(body, start)
-    functions.settle(body)
-    own = functions.makes_variables(called(map(document.node, selection.numbers), document.functions))
-    if own:
-        raise OperationError(
-            f"The function '{own}', which the outputs call, makes a variable of its own; it cannot be frozen.",
-            "Choose outputs that do not call it.",
-        )
-    return body
-
-
-def _written(
-    selection: Selection,
-    found: Mapping[int, Constant],
-    body: Body,
-    functions: Functions,
-    values: Checkpoint | None,
-    log: _Log,
-    progress: Progress,
-) -> tuple[Document, Any]:
+def _written(plan: Plan, progress: Progress) -> tuple[Document, Provenance]:
     """The document, each constant read when its turn comes, and where its nodes came from."""
+    selection, body, log = plan.selection, plan.body, plan.log
     graph = selection.graph
     new: dict[int, Any] = {graph.index[name]: node for name, node in body.new.items()}
     origins = placeholder_origins(selection)
     for name, origin in origins.items():
         log(name, origin.rule, origin.reason)
-    total = sum(constant.size for constant in found.values()) or 1
-    done = 0
-
-    def make(constant: Constant, place: int) -> Any:
-        nonlocal done
-        if place % _REPORT_EVERY == 0 or constant.size > total // _REPORT_EVERY:
-            progress(0.3 + 0.7 * done / total, f"Reading {constant.name}")
-        done += constant.size
-        return constant.node(values) if values is not None else None
-
-    for place, (number, constant) in enumerate(found.items()):
-        new[number] = partial(make, constant, place)
-        log(constant.name, "variable -> constant", _told(constant))
-    _report_waits(selection, log)
+    new.update(_constants(plan, progress))
+    _report_waits(plan)
     for entry in log.entries:
         if entry.node in graph.index and entry.node not in origins:
             origins[entry.node] = Origin(entry.node, entry.rule, entry.reason)
     for extra in body.extra:
         origins[extra.name] = Origin(None, "added", "the axis of a gather, which was the variable's first dimension")
-    library = functions.library() if body.calls else None
-    document = assemble(selection, new=new, extra=body.extra, library=library)
+    document = assemble(selection, new=new, extra=body.extra, library=plan.library())
     return replace(document, checkpoint=None), provenance_of(selection, origins)
 
 
-def _told(constant: Constant) -> str:
-    part = ""
-    if constant.source.slice is not None:
-        part = " [" + ", ".join(f"{start}:{start + size}" for start, size in constant.source.slice) + "]"
-    return f"its value is '{constant.source.key}'{part} of the checkpoint ({constant.source.told_by})"
+def _constants(plan: Plan, progress: Progress) -> dict[int, Callable[[], Any]]:
+    """What makes each constant, by node number, when its turn comes."""
+    constants = plan.constants()
+    total = sum(constant.size for constant in constants.values()) or 1
+    done = 0
+
+    def make(number: int, place: int) -> Any:
+        nonlocal done
+        constant = constants[number]
+        if place % _REPORT_EVERY == 0 or constant.size > total // _REPORT_EVERY:
+            progress(0.3 + 0.7 * done / total, f"Reading {constant.name}")
+        done += constant.size
+        if isinstance(constant, PathConstant):
+            return constant.node()
+        return constant.node(plan.values) if plan.values is not None else None
+
+    for number, constant in constants.items():
+        if number in plan.variables:
+            rule = "variable -> constant"
+        else:
+            rule = "path" if plan.selection.graph.ops[number] == "Const" else "asset -> constant"
+        plan.log(constant.name, rule, constant.told)
+    return {number: partial(make, number, place) for place, number in enumerate(constants)}
 
 
-def _report_waits(selection: Selection, log: _Log) -> None:
-    for number, sources in selection.waits_dropped().items():
+def _report_waits(plan: Plan) -> None:
+    for number, sources in plan.selection.waits_dropped().items():
         names = join(f"'{source}'" for source in sources)
-        log(selection.graph.names[number], "wait dropped", f"no longer waits for {names}, of which it read nothing")
+        plan.log(
+            plan.selection.graph.names[number], "wait dropped", f"no longer waits for {names}, of which it read nothing"
+        )
 
 
-def _result_warnings(found: Mapping[int, Constant], log: _Log) -> list[str]:
-    warnings = [
+def _update_warnings(plan: Plan) -> list[str]:
+    return [
         f"'{entry.node}' updated a variable on the way to an output; it only computes the new value now."
-        for entry in log.entries
+        for entry in plan.log.entries
         if entry.rule == "update -> value"
     ]
-    size = sum(constant.size for constant in found.values())
-    if size >= TWO_GIB:
-        warnings.append(f"The constants take {size / 2**30:.1f} GiB; TensorFlow cannot read a GraphDef over 2 GiB.")
-    return warnings
 
 
-def _averages_offer(found: Mapping[int, Constant], values: Checkpoint | None) -> list[str]:
+def size_warnings(size: int) -> list[str]:
+    """A warning for a GraphDef of ``size`` bytes that TensorFlow cannot read."""
+    if size < TWO_GIB:
+        return []
+    return [f"The result takes {_size_text(size)}; TensorFlow cannot read a GraphDef over 2 GiB."]
+
+
+def _size_text(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"
+
+
+def _averages_offer(plan: Plan) -> list[str]:
     """A warning where the checkpoint has moving averages that were not taken."""
-    shadows = averages(set(values.keys())) if values is not None else {}
-    beside = [shadows[constant.source.key] for constant in found.values() if constant.source.key in shadows]
+    shadows = averages(set(plan.values.keys())) if plan.values is not None else {}
+    keys = [constant.source.key for constant in plan.variables.values() if not isinstance(constant, PathConstant)]
+    beside = [shadows[key] for key in keys if key in shadows]
     if not beside:
         return []
     offer = (
-        f"The checkpoint also has moving averages of {len(beside):,} of the {len(found):,} variables, such as "
+        f"The checkpoint also has moving averages of {len(beside):,} of the {len(keys):,} variables, such as "
         f"'{beside[0]}'; the values of the last step were taken. For the averages: --saver {MOVING_AVERAGES}."
     )
     return [offer]
-
-
-def _table_warnings(selection: Selection, lookups: Sequence[int], fillers: Sequence[int]) -> list[str]:
-    if not lookups:
-        return []
-    names = selection.graph.names
-    run = join((f"'{names[number]}'" for number in fillers), 20) or "what fills them"
-    return [f"The graph has lookup tables ({join(names[n] for n in lookups)}): run {run} once before anything else."]

@@ -28,6 +28,20 @@ _FATAL = frozenset({"bad-port", "bad-shape", "const", "cycle", "no-op"})
 Kind = Literal["endpoints", "checkpoint", "flag", "text"]
 
 
+class Choice(NamedTuple):
+    """A value that a parameter can take for a document.
+
+    Attributes:
+        id: the value itself, as scripts write it.
+        label: a few words for people.
+        reason: what choosing it would mean, one clause.
+    """
+
+    id: str
+    label: str
+    reason: str
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One thing that the user chooses; a form field, and an option of the shell verb.
@@ -37,6 +51,9 @@ class Parameter:
         kind: ``endpoints`` (node or tensor names), ``checkpoint`` (a path), ``flag`` or ``text``.
         required: the operation makes no sense without it.
         advanced: few need it; forms tuck it away.
+        choices: for a ``text`` parameter whose values a document tells: called with the document, and by keyword
+            ``checkpoint`` and ``outputs`` as ``Operation.run`` takes them. Fewer than two: nothing to choose. The
+            default is among them unless one must be chosen. It may read a checkpoint's index: not for a GUI thread.
     """
 
     name: str
@@ -46,6 +63,7 @@ class Parameter:
     default: Any = None
     required: bool = False
     advanced: bool = False
+    choices: Callable[..., tuple[Choice, ...]] | None = None
 
 
 OUTPUTS = Parameter("outputs", "Outputs", "Tensors that the result must compute.", "endpoints", (), required=True)
@@ -63,6 +81,20 @@ class Rewrite(NamedTuple):
     reason: str
 
 
+class TableUse(NamedTuple):
+    """A lookup table of a result, and the nodes to run once before anything else, for they fill it."""
+
+    name: str
+    initializers: tuple[str, ...]
+
+
+class FileUse(NamedTuple):
+    """A file that a result reads when it runs: the node that holds its path, and the path."""
+
+    node: str
+    path: str
+
+
 @dataclass(frozen=True)
 class Result:
     """What an operation gives back.
@@ -74,6 +106,8 @@ class Result:
         rewrites: every node whose op or inputs were changed on purpose.
         frozen: variables that became constants.
         outputs, inputs: names of the result's own outputs and fed nodes, ready for a run.
+        tables: lookup tables in the result.
+        files: files that it reads.
     """
 
     document: Document
@@ -83,6 +117,8 @@ class Result:
     frozen: int = 0
     outputs: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
+    tables: tuple[TableUse, ...] = ()
+    files: tuple[FileUse, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -145,8 +181,9 @@ class Operation:
         inherited = _require_importable(document, result)
         plain = {name: value for name, value in options.items() if isinstance(value, (bool, int, float, str))}
         texts: dict[str, Any] = {name: [str(endpoint) for endpoint in given[name]] for name in ("outputs", "inputs")}
-        if isinstance(checkpoint, str | Path) and self.parameter("checkpoint") is not None:
-            texts["checkpoint"] = str(checkpoint)
+        values = document.checkpoint if checkpoint is None else checkpoint
+        if isinstance(values, str | Path) and self.parameter("checkpoint") is not None:
+            texts["checkpoint"] = str(values)  # also the one beside the graph: a result lies elsewhere
         provenance = replace(result.provenance, operation=self.id, parameters={**texts, **plain})
         warnings = tuple(filter(None, (warning, *result.warnings, inherited)))
         return replace(result, provenance=provenance, warnings=warnings)

@@ -12,7 +12,7 @@ from graphviewer.model.document import Document
 from graphviewer.model.names import parse_input
 
 
-class _NoKeys:
+class NoKeys:
     """In the place of a checkpoint: what the graph says, and nothing else."""
 
     def keys(self) -> list[str]:
@@ -52,7 +52,7 @@ def needed_savers(document: Document, numbers: Collection[int]) -> list[int]:
 
 def _speaks_otherwise(document: Document, variables: list[int]) -> bool:
     try:
-        sources = variable_sources(document, _NoKeys(), wanted=variables)
+        sources = variable_sources(document, NoKeys(), wanted=variables)
     except OperationError:  # several savers do not agree: which one counts is for freeze to ask
         return True
     names = document.graph.names

@@ -175,15 +175,19 @@ def read(given: str, want: Wanted) -> Array:
     if not path.is_file():
         scalar = _scalar(given)
         if scalar is None:
-            raise FeedError(f"There is no file {given} to feed '{want.name}'.", "Give a .npy, .npz or image file.")
-        return fit(np.full([1 if size < 0 else size for size in want.shape or ()], scalar), want, given)
+            what = f"{given} is a folder, and not a value for" if path.is_dir() else f"There is no file {given} to feed"
+            strings = " For strings: a .npy file of them, or any file for its bytes."
+            hint = "Give a .npy, .npz or image file." + (strings if want.dtype == DataType.STRING else "")
+            raise FeedError(f"{what} '{want.name}'.", hint)
+        return fit(np.full([1 if size < 0 else size for size in want.shape or ()], scalar), want, f"'{given}'")
     suffix = path.suffix.lower()
     if suffix in _ARRAYS:
         return fit(_load_array(path, key), want, path.name)
     if want.dtype == DataType.STRING:
         return fit(np.array(path.read_bytes(), object), want, path.name)
     if suffix in IMAGES:
-        return fit(read_image(path, want.shape), want, path.name)
+        pixels = read_image(path, want.shape)
+        return fit(np.rint(pixels) if want.dtype and numpy_dtype(want.dtype).kind in "iu" else pixels, want, path.name)
     raise FeedError(f"{path.name} is no array and no image.", f"Use one of {', '.join((*_ARRAYS, *IMAGES))}.")
 
 
@@ -215,8 +219,9 @@ def _load_array(path: Path, key: str) -> Array:
             if not key and len(loaded.files) == 1:
                 key = loaded.files[0]
             if key not in loaded.files:
+                which = f"and no '{key}'" if key else "and which one is not said"
                 raise FeedError(
-                    f"{path.name} holds {len(loaded.files)} arrays; which one is not said.",
+                    f"{path.name} holds {len(loaded.files)} arrays, {which}.",
                     f"Write {path.name}:KEY. Keys: {', '.join(loaded.files[:20])}.",
                 )
             return np.asarray(loaded[key])
@@ -243,9 +248,35 @@ def fit(values: Array, want: Wanted, source: str) -> Array:
     dtype = numpy_dtype(want.dtype)
     if dtype.hasobject:
         return _as_bytes(values, want, source)
-    if values.dtype.kind in "OSU" or (values.dtype.kind == "c" and dtype.kind != "c"):
+    if values.dtype.kind == "V" and values.dtype.names is None and values.dtype.itemsize == dtype.itemsize:
+        return values if values.dtype == dtype else values.view(dtype)  # numpy.save forgets the name of such dtypes
+    if values.dtype.kind not in "biufc" or (values.dtype.kind == "c" and dtype.kind != "c"):
         raise FeedError(f"{source} holds {values.dtype} values, but '{want.name}' takes {dtype_name(want.dtype)}.")
-    return values.astype(dtype)
+    return _cast(values, dtype, want, source)
+
+
+def _cast(values: Array, dtype: np.dtype[Any], want: Wanted, source: str) -> Array:
+    """Values in another dtype, where that can hold them: floats may lose digits, nothing else is lost.
+
+    Raises:
+        FeedError: fractions for integers, numbers that are too large, anything but 0 and 1 for bool.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        cast = values.astype(dtype)
+    if dtype.kind in "biu":
+        lost = cast.astype(values.dtype) != values if values.dtype.kind != "b" else np.zeros(values.shape, bool)
+        if dtype.kind != "b" and values.dtype.kind in "iu":
+            lost |= (cast < 0) != (values < 0)
+    else:
+        lost = np.isfinite(values) & ~np.isfinite(cast.astype(np.complex128))
+    if lost.any():
+        first = values[lost].ravel()[0]
+        place = "" if source.startswith("'") else f", which {source} holds"
+        raise FeedError(
+            f"'{want.name}' ({dtype_name(want.dtype)}) cannot take {first}{place}.",
+            f"Give values that {dtype_name(want.dtype)} can hold.",
+        )
+    return cast
 
 
 def _fits(found: Sequence[int], shape: Sequence[int]) -> bool:

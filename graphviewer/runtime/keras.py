@@ -6,7 +6,6 @@ import re
 import shutil
 import tempfile
 import warnings
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,18 +13,16 @@ from typing import Any
 
 from graphviewer import protos
 from graphviewer.errors import ReadError
-from graphviewer.formats.source import EXPANDED_LIMIT
 from graphviewer.model.document import Document
 from graphviewer.model.names import resolve_all
 from graphviewer.model.progress import Progress, silent
 from graphviewer.operations.registry import operations
 from graphviewer.runtime import engine
+from graphviewer.runtime.keras_bombs import holds_hdf5, refuse_bomb
 
 _SIGNATURE = "serving_default"
 _METHOD = "tensorflow/serving/predict"
-_HDF5 = b"\x89HDF\r\n\x1a\n"
 _SUFFIXES = ((".h5", ".hdf5"), (".keras",))
-_MOST_EXPANSION = 20  # weights hardly shrink when they are packed
 _EXPORT = "Where the model was made, model.export('folder') writes a SavedModel, which opens without running code."
 
 
@@ -53,23 +50,10 @@ def read_keras(path: Path, progress: Progress = silent) -> Document:
 
 
 def _load(tensorflow: Any, path: Path) -> Any:
-    with path.open("rb") as file:
-        is_hdf5 = file.read(len(_HDF5)) == _HDF5
-    if not is_hdf5:
-        _refuse_bomb(path)
+    refuse_bomb(path)
+    is_hdf5 = holds_hdf5(path)
     with _named(path, _SUFFIXES[0] if is_hdf5 else _SUFFIXES[1]) as place, _one_sentence(path, "cannot be loaded"):
         return tensorflow.keras.models.load_model(str(place), compile=False, safe_mode=True)
-
-
-def _refuse_bomb(path: Path) -> None:
-    """Look at what the archive unpacks to before anyone unpacks it."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, OSError) as error:
-        raise ReadError(f"{path.name} is a damaged Keras file: {error}.", "Copy or download it again.") from error
-    if unpacked > max(EXPANDED_LIMIT, _MOST_EXPANSION * path.stat().st_size):
-        raise ReadError(f"{path.name} unpacks to {unpacked:,} bytes: no model does.", "Do not trust this file.")
 
 
 @contextmanager

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
 
-from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from graphviewer import protos
 from graphviewer.analysis.ops import is_assign
 from graphviewer.errors import GraphViewerError
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress, silent
+from graphviewer.operations.assets import asset_files, assets_folder
+from graphviewer.operations.freezing.files import settled_variables
 from graphviewer.operations.freezing.tables import table_initializers, tables
 from graphviewer.runtime.engine import (
     CannotRunError,
@@ -34,8 +34,9 @@ from graphviewer.runtime.restore import Restorer, saver_part
 
 Values = Mapping[Endpoint, NDArray[Any]]
 
-_ASSETS = "saved_model_assets"
 _HINT = "If made-up values do not suit it, feed real ones with --feed NAME=FILE."
+_NO_FILE = "No such file or directory"
+_FILE_HINT = "The graph reads this file: put it there, or freeze with --assets to say where it lies."
 _MINUTES = 5
 """A run may take so long; a loop that never ends must not hold the worker for ever."""
 
@@ -50,43 +51,33 @@ def prepare(
         document: the graph.
         outputs: what to compute.
         fed: tensors that are given.
-        assets: tensors that hold paths of files, given too if what fills the tables reads them.
+        assets: tensors that hold paths of files, given too where they are read.
 
     Returns:
         A part whose ``ends`` are the outputs, then the nodes that run once, in that order.
     """
     part = trace(document, outputs, fed)
-    fillers = table_initializers(document, tables(document, part.numbers))
-    if not fillers:
-        return part
     graph = document.graph
+    fillers = table_initializers(document, tables(document, part.numbers))
     known = [asset for asset in assets if asset.node in graph.index]
-    writers = [consumer for asset in known for consumer in graph.consumers(graph.index[asset.node])]
-    first = [number for number in writers if is_assign(graph.ops[number])]
+    first: list[int] = []
+    if fillers or not settled_variables(document).keys().isdisjoint(part.numbers):
+        writers = [consumer for asset in known for consumer in graph.consumers(graph.index[asset.node])]
+        first = [number for number in writers if is_assign(graph.ops[number])]
     names = [Endpoint(graph.names[number]) for number in dict.fromkeys([*first, *fillers])]
     return trace(document, [*outputs, *names], [*fed, *known])
 
 
 def asset_paths(document: Document) -> dict[Endpoint, bytes]:
     """The tensors of a SavedModel that hold paths of its asset files, and where these files are now."""
-    if document.meta is None or document.path is None or document.kind != "savedmodel":
+    folder = assets_folder(document)
+    if folder is None:
         return {}
-    folder = document.path / "assets"
     return {
-        Endpoint(*parse_input(asset.tensor_info.name)): str(folder / Path(asset.filename).name).encode()
-        for asset in (*document.meta.asset_file_def, *_listed_assets(document.meta))
+        endpoint: str(folder / file).encode("utf-8", "surrogateescape")
+        for endpoint, file in asset_files(document).items()
+        if endpoint.node in document.graph.index
     }
-
-
-def _listed_assets(meta: Any) -> Iterator[Any]:
-    """AssetFileDefs where TF1 keeps them: as messages of any kind in a collection."""
-    kind = type(protos.MetaGraphDef().asset_file_def.add())
-    listed = meta.collection_def[_ASSETS].any_list.value if _ASSETS in meta.collection_def else ()
-    for packed in listed:
-        try:
-            yield kind.FromString(packed.value)
-        except DecodeError:
-            continue
 
 
 class Network:
@@ -210,4 +201,6 @@ class Network:
         except self._tensorflow.errors.DeadlineExceededError as error:
             raise CannotRunError(f"{self._label} did not end within {_MINUTES} minutes.") from error
         except run_errors() as error:
-            raise CannotRunError(f"TensorFlow cannot run {self._label}: {explain(error)}.", _HINT) from error
+            reason = explain(error)
+            hint = _FILE_HINT if _NO_FILE in reason else _HINT
+            raise CannotRunError(f"TensorFlow cannot run {self._label}: {reason}.", hint) from error

@@ -14,7 +14,7 @@ from graphviewer.analysis.touches import Touch
 from graphviewer.errors import OperationError, UnknownNameError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, nearest, resolve
-from graphviewer.runtime.feeds import Wanted, batch_size, fit, make, narrowed, read, wanted
+from graphviewer.runtime.feeds import FeedError, Wanted, batch_size, fit, make, narrowed, read, wanted
 from graphviewer.runtime.network import asset_paths, prepare
 from graphviewer.runtime.outputs import fetchable
 from graphviewer.runtime.part import Part, ports_read, trace
@@ -57,6 +57,7 @@ class Side:
     outputs: Sequence[Endpoint]
     assets: Mapping[Endpoint, bytes]
     checkpoint: Path | None = None
+    unused: tuple[str, ...] = ()
     values: dict[Endpoint, NDArray[Any]] = field(default_factory=dict)
     feeds: list[Feed] = field(default_factory=list)
 
@@ -122,14 +123,18 @@ def pair(
     ends = [fetchable(document, outputs) for document in (before, after)]
     own = [_named(document, given) for document in (before, after)]
     _require_known(given, own, before)
-    assets = {**asset_paths(before), **asset_paths(after)}
+    _require_computed(ends, own)
+    known = asset_paths(before)
+    assets = {**_unwritten(known, before, after), **asset_paths(after)}
     part = prepare(after, ends[1], own[1], assets)
     twins = _counterparts(trace(before, ends[0], own[0]), part, assets)
     # Once more with these cut: what is read only behind them no longer counts for the others.
     plain = [twin for endpoint, twin in twins.items() if twin == endpoint]
     twins = _counterparts(trace(before, ends[0], [*own[0], *plain]), part, assets)
-    whole = prepare(before, ends[0], [*own[0], *twins.values()], assets)
-    first = Side("the original", whole, ends[0], assets, checkpoint or before.checkpoint)
+    whole = prepare(before, ends[0], [*own[0], *twins.values()], known)
+    used = {*whole.fed, *(twins[one] for one in own[1] if one in twins)}
+    needless = tuple(name for one, name in own[0].items() if one not in used)
+    first = Side("the original", whole, ends[0], known, checkpoint or before.checkpoint, needless)
     second = Side("the result", part, ends[1], assets, checkpoint or after.checkpoint or before.checkpoint)
     same = {twin: _joint(wanted(after, endpoint), wanted(before, twin)) for endpoint, twin in twins.items()}
     wants = {endpoint: same.get(endpoint) or wanted(before, endpoint) for endpoint in [*same, *first.missing()]}
@@ -140,6 +145,19 @@ def pair(
         for other in (other for other, twin in twins.items() if twin == endpoint):
             second.give(other, value, made=endpoint not in names)
     return first, second
+
+
+def _unwritten(assets: Mapping[Endpoint, bytes], before: Document, after: Document) -> dict[Endpoint, bytes]:
+    """The tensors of a result that its loader would have to give paths of files: no constant of its own says them."""
+    found = {}
+    for endpoint, path in assets.items():
+        number = after.graph.index.get(endpoint.node)
+        if number is None:
+            continue
+        node, was = after.full_node(number), before.full_node(before.graph.index[endpoint.node])
+        if node.op != "Const" or node == was:
+            found[endpoint] = path
+    return found
 
 
 def _joint(want: Wanted, known: Wanted) -> Wanted:
@@ -171,14 +189,33 @@ def _given_value(value: str | NDArray[Any], want: Wanted) -> NDArray[Any]:
 
 
 def _named(document: Document, given: Iterable[str]) -> dict[Endpoint, str]:
-    """The given feeds that a graph has, by tensor."""
-    found = {}
+    """The given feeds that a graph has, by tensor.
+
+    Raises:
+        FeedError: two names for one tensor.
+    """
+    found: dict[Endpoint, str] = {}
     for name in given:
         try:
-            found[resolve(name, document.graph.index)] = name
+            endpoint = resolve(name, document.graph.index)
         except UnknownNameError:
             continue
+        count = output_count(document.node(document.graph.index[endpoint.node]))
+        if count is not None and endpoint.port >= count:
+            continue
+        if endpoint in found:
+            raise FeedError(f"'{found[endpoint]}' and '{name}' are one tensor, fed twice.", "Leave one of them out.")
+        found[endpoint] = name
     return found
+
+
+def _require_computed(ends: Sequence[Sequence[Endpoint]], own: Sequence[Mapping[Endpoint, str]]) -> None:
+    """An output that is fed is what it is fed, in any graph."""
+    fed = next((end for side, named in zip(ends, own, strict=True) for end in side if end in named), None)
+    if fed is not None:
+        raise OperationError(
+            f"'{fed}' is fed and is an output too, so that nothing is computed.", "Feed what it reads."
+        )
 
 
 def _require_known(given: Iterable[str], own: Sequence[Mapping[Endpoint, str]], document: Document) -> None:

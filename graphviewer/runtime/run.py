@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.errors import WriteError
+from graphviewer.analysis.values import describe_values
+from graphviewer.errors import OperationError, WriteError
 from graphviewer.formats.inputs import refuse_to_replace
 from graphviewer.formats.writing import require_writable, write_atomically
 from graphviewer.model.document import Document
@@ -24,6 +25,8 @@ from graphviewer.runtime.permission import require_permission
 
 _UNSAFE = re.compile(r"[^\w.\-]+")
 _LONGEST_NAME = 120
+_PIECE = 16 << 20
+_MOST_PADDED = 256 << 20
 
 
 class Output(NamedTuple):
@@ -40,24 +43,27 @@ class Output(NamedTuple):
     file: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As the contract has it; statistics are of the finite values, and null for strings and empty arrays."""
+        """As the contract has it; numbers are of the finite values, and null for strings and empty arrays.
+
+        Beside the contract's keys: ``std``, ``zeros``, and ``nan`` and ``infinite`` that ``not_finite`` is the sum of;
+        ``bars``, how many values are in each of equal steps from ``min`` to ``max``.
+        """
         value = self.value
-        found: dict[str, float | None] = {"min": None, "max": None, "mean": None, "not_finite": 0}
-        if value.dtype.kind not in "OSUc" and value.size:
-            wide = value.astype(np.float64)
-            finite = wide[np.isfinite(wide)]
-            found["not_finite"] = wide.size - finite.size
-            if finite.size:
-                found.update(min=float(finite.min()), max=float(finite.max()), mean=float(finite.mean()))
+        found = describe_values(value if value.dtype.kind not in "OSUc" else np.empty(0))
         return {
             "name": self.name,
-            "dtype": "string" if value.dtype.hasobject else value.dtype.name,
+            "dtype": "string" if value.dtype.kind in "OSU" else value.dtype.name,
             "shape": list(value.shape),
-            "min": found["min"],
-            "max": found["max"],
-            "mean": found["mean"],
+            "min": found.least,
+            "max": found.most,
+            "mean": found.mean,
             "file": self.file or None,
-            "not_finite": found["not_finite"],
+            "not_finite": found.odd,
+            "std": found.std,
+            "zeros": found.zeros,
+            "nan": found.nan,
+            "infinite": found.odd - found.nan,
+            "bars": list(found.bars),
         }
 
 
@@ -68,6 +74,7 @@ def run(
     *,
     checkpoint: Path | None = None,
     folder: Path | None = None,
+    file: Path | None = None,
     force: bool = False,
     allow: bool = False,
     seed: int = 0,
@@ -81,6 +88,7 @@ def run(
         feeds: values by name; what else must be fed gets made-up values.
         checkpoint: values of the variables; by default the document's own.
         folder: write each output there as a ``.npy`` file.
+        file: write the one output to this ``.npy`` file.
         force: replace files that are there.
         allow: run a graph that could touch files, the network or Python.
         seed: of made values.
@@ -88,16 +96,21 @@ def run(
 
     Raises:
         GraphViewerError: an unknown name, an unusable feed, missing values, no permission, or TensorFlow's refusal.
+        OperationError: ``file``, and not one output.
         WriteError: a file is there already, or cannot be written.
     """
     side = alone(document, outputs, feeds, checkpoint=checkpoint, seed=seed)
     require_permission(side.part.touches(), allow=allow)
     names = [str(end) for end in side.outputs]
-    files = _files(folder, names) if folder is not None else [None] * len(names)
-    for file in files:
-        if file is not None and file.parent.exists():
-            require_writable(file, force=force)
-            refuse_to_replace(file, [document.path, checkpoint or document.checkpoint, *_files_of(feeds)])
+    if file is not None and len(names) != 1:
+        raise OperationError(
+            f"{file.name} holds one array, and {len(names):,} outputs are asked for.", "Name one, or write to a folder."
+        )
+    files = _files(folder, names) if folder is not None else [file] * len(names)
+    for target in files:
+        if target is not None and target.parent.exists():
+            require_writable(target, force=force)
+            refuse_to_replace(target, [document.path, checkpoint or document.checkpoint, *_files_of(feeds)])
     progress(0.05, "starting TensorFlow")
     with Network(
         side.part, side.outputs, checkpoint=side.checkpoint, assets=side.assets, label=side.label, progress=progress
@@ -105,11 +118,11 @@ def run(
         progress(0.9, "running")
         values = network.run(side.values)
     found = []
-    for name, value, file in zip(names, values, files, strict=True):
+    for name, value, target in zip(names, values, files, strict=True):
         array = np.asarray(value)
-        if file is not None:
-            _write(file, array, force=force)
-        found.append(Output(name, array, str(file) if file is not None else ""))
+        if target is not None:
+            _write(target, array, force=force)
+        found.append(Output(name, array, str(target) if target is not None else ""))
     return found, side.feeds
 
 
@@ -135,13 +148,38 @@ def _files(folder: Path, names: Sequence[str]) -> list[Path | None]:
 def _write(file: Path, value: NDArray[Any], *, force: bool) -> None:
     """Strings as fixed-length bytes and bfloat16 as float32: numpy alone must be able to read the file."""
     if value.dtype.hasobject:
-        value = value.astype(np.bytes_)
+        value = _fixed_length(file, value)
     elif value.dtype.kind == "V" or value.dtype.name.startswith(("bfloat", "float8", "float4", "int4", "uint4")):
         value = value.astype(np.float32)
-    buffer = io.BytesIO()
-    np.save(buffer, value, allow_pickle=False)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteError(f"{file.parent} cannot be made: {error.strerror}.") from error
-    write_atomically(file, [buffer.getvalue()], force=force)
+    write_atomically(file, npy_pieces(value), force=force)
+
+
+def _fixed_length(file: Path, value: NDArray[Any]) -> NDArray[np.bytes_]:
+    """Strings as numpy keeps them in files, each as long as the longest.
+
+    Raises:
+        WriteError: one very long string among many would make a file far larger than what it holds.
+    """
+    lengths = [len(text) for text in value.reshape(-1)]
+    whole = max(lengths, default=0) * len(lengths)
+    if whole > max(_MOST_PADDED, 4 * sum(lengths)):
+        raise WriteError(
+            f"{file.name} would take {whole:,} bytes: .npy makes {len(lengths):,} strings as long as the longest.",
+            "Run a node that gives fewer of them.",
+        )
+    return value.astype(np.bytes_)
+
+
+def npy_pieces(value: NDArray[Any]) -> Iterator[bytes]:
+    """The bytes of a ``.npy`` file, a few megabytes at a time: a large array is not in memory twice."""
+    ordered, head = np.asarray(value, order="C"), io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(ordered))
+    yield head.getvalue()
+    if ordered.nbytes:
+        flat = ordered.reshape(-1).view(np.uint8)
+        for start in range(0, flat.size, _PIECE):
+            yield flat[start : start + _PIECE].tobytes()

@@ -55,6 +55,7 @@ class Verdict:
         hint: what to do, for ``cannot``.
         feeds: what the original was fed.
         touches: what the graphs could touch, where they were not run because of that.
+        unused: names of given feeds that the outputs do not need.
     """
 
     verdict: Literal["same", "different", "cannot"]
@@ -64,9 +65,10 @@ class Verdict:
     hint: str = ""
     feeds: tuple[Feed, ...] = ()
     touches: tuple[Touch, ...] = ()
+    unused: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As the contract has it; hint, feeds and touches beside."""
+        """As the contract has it; hint, feeds, touches and unused beside."""
         return {
             "verdict": self.verdict,
             "reason": self.reason,
@@ -75,6 +77,7 @@ class Verdict:
             "hint": self.hint,
             "feeds": [feed._asdict() for feed in self.feeds],
             "touches": [touch._asdict() for touch in self.touches],
+            "unused": list(self.unused),
         }
 
 
@@ -132,7 +135,7 @@ def verify(
     unequal = next((one for one in found if not one.same), None)
     reason = f"'{unequal.name}' {unequal.reason}" if unequal is not None else f"difference {largest(found):.3g}"
     verdict: Literal["same", "different"] = "same" if unequal is None else "different"
-    return Verdict(verdict, reason, found, (seconds_before, seconds_after), feeds=fed)
+    return Verdict(verdict, reason, found, (seconds_before, seconds_after), feeds=fed, unused=sides[0].unused)
 
 
 def _same_shapes(first: Side, second: Side) -> bool:

@@ -5,9 +5,7 @@ a small JSON out. The window sends it to the worker; the command line calls the 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +18,8 @@ from graphviewer.model.names import Endpoint, resolve_all
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.provenance import Provenance, provenance_path
+from graphviewer.worker.foresight import choices, predict
+from graphviewer.worker.opening import opened
 from graphviewer.worker.variables import values, variables
 
 
@@ -84,6 +84,8 @@ def run_operation(
         "frozen": result.frozen,
         "warnings": list(result.warnings),
         "rewrites": [rewrite._asdict() for rewrite in result.rewrites],
+        "tables": [use._asdict() for use in result.tables],
+        "files": [use._asdict() for use in result.files],
         "checkpoint": str(checkpoint) if checkpoint else None,
     }
 
@@ -118,7 +120,7 @@ def roles(
     """
     from graphviewer.analysis.roles import classify
 
-    document = _open(path, checkpoint, progress, tags)
+    document = opened(path, checkpoint, progress, tags)
     progress(0.4, "finding what each node is for")
     chosen = _outputs(document, outputs)
     overlay = classify(document, chosen, resolve_all(inputs, document.graph.index))
@@ -165,7 +167,7 @@ def suggest(
     """Ranked outputs, and the inputs for the chosen outputs, or the best one; the JSON of ``outputs``."""
     from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
 
-    document = _open(path, None, progress, tags)
+    document = opened(path, None, progress, tags)
     progress(0.4, "looking for outputs and inputs")
     ranked = suggest_outputs(document, limit)
     chosen = resolve_all([*outputs] or [best.name for best in ranked[:1]], document.graph.index)
@@ -179,7 +181,7 @@ def check(path: str, *, most: int = 5_000, progress: Progress = silent) -> dict[
     from graphviewer.analysis.check import check as find_problems
     from graphviewer.analysis.check import check_files
 
-    document = _open(path, None, progress)
+    document = opened(path, None, progress)
     progress(0.4, "looking for problems")
     found = [*find_problems(document), *check_files(document)]
     return {"problems": [problem._asdict() for problem in found[:most]], "total": len(found)}
@@ -232,6 +234,7 @@ def run(
     checkpoint: str | None = None,
     tags: Sequence[str] | None = None,
     folder: str | None = None,
+    npy: str | None = None,
     force: bool = False,
     allow: bool = False,
     seed: int = 0,
@@ -243,6 +246,7 @@ def run(
         outputs: names of nodes or tensors; by default the best suggestion.
         feeds: files or numbers by tensor name; the rest is made up from ``seed``.
         folder: write each output there as ``.npy``.
+        npy: write the one output to this file.
         force: replace files that are there.
         allow: run a graph that could touch files, the network or Python; ask ``touches`` first.
     """
@@ -255,6 +259,7 @@ def run(
         chosen,
         feeds,
         folder=Path(folder) if folder is not None else None,
+        file=Path(npy) if npy is not None else None,
         force=force,
         allow=allow,
         seed=seed,
@@ -273,7 +278,7 @@ def touches(
     """What a run of ``outputs`` could touch outside the graph when ``feeds`` are given, without running anything."""
     from graphviewer.runtime.pairing import touched
 
-    document = _open(path, None, progress)
+    document = opened(path, None, progress)
     found = touched(document, [str(endpoint) for endpoint in _outputs(document, outputs)], feeds)
     return {"touches": [touch._asdict() for touch in found]}
 
@@ -303,6 +308,8 @@ JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
         "roles": roles,
         "diff": diff,
         "suggest": suggest,
+        "choices": choices,
+        "predict": predict,
         "check": check,
         "verify": verify,
         "run": run,
@@ -312,27 +319,6 @@ JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
         "keras": keras,
     }
 )
-
-
-def _open(path: str, checkpoint: str | None, progress: Progress, tags: Sequence[str] | None = None) -> Document:
-    """Open a file, or take it from the last ones opened when it has not changed: questions come in groups."""
-    progress(0.0, f"reading {Path(path).name}")
-    stamps = [(one.st_size, one.st_mtime_ns) for one in _statuses(Path(path))]
-    return _opened(path, checkpoint, None if tags is None else tuple(tags), tuple(stamps))
-
-
-def _statuses(path: Path) -> Iterator[os.stat_result]:
-    """Of what a path names: a file or folder, or the index of a checkpoint that is named by its prefix."""
-    for place in (path, path.with_name(path.name + ".index")):
-        if place.exists():
-            yield place.stat()
-
-
-@lru_cache(maxsize=2)
-def _opened(
-    path: str, checkpoint: str | None, tags: tuple[str, ...] | None, stamps: tuple[tuple[int, int], ...]
-) -> Document:
-    return open_document(path, checkpoint=checkpoint, tags=tags)
 
 
 def _part(progress: Progress, start: float, end: float) -> Progress:

@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import comparing
 import freezing
 import sizes
 from copies import write_copies
 
 ROOT = Path(__file__).resolve().parents[2]
 MAKER = ROOT.parent / "shared" / "tools" / "make_graphs.py"
-PARTS = ("process", "window", "copies", "sizes", "freezing")
+PARTS = ("process", "window", "copies", "sizes", "freezing", "comparing")
 NAMES = ("resnet_s", "resnet50", "resnet152", "MobileNetV2", "NASNetMobile", "EfficientNetB7", "NASNetLarge")
 
 
@@ -178,9 +179,9 @@ def sizes_rows(runs: int) -> Iterable[Row]:
         yield Row(f"peak memory, a file of {megabytes:,} MB", "MB", statistics.median(peaks), sizes.MEGABYTES, peaks)
 
 
-def freezing_rows(folder: Path, runs: int) -> Iterable[Row]:
-    """Whole commands: freeze against TensorFlow's, diff, and memory on large models."""
-    for figure in freezing.measure(folder, runs):
+def figures(found: Iterable[freezing.Figure]) -> Iterable[Row]:
+    """Rows of a part that measures by itself: freezing, comparing."""
+    for figure in found:
         yield Row(figure.measure, figure.unit, statistics.median(figure.runs), figure.limit, figure.runs, figure.cpu_s)
 
 
@@ -198,13 +199,15 @@ def main() -> int:
     parser.add_argument("--part", choices=("all", *PARTS), default="all")
     parser.add_argument("--json", type=Path, default=ROOT / "out" / "benchmarks.json")
     given = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its modules compiled
     folder = graphs_folder()
     parts: tuple[Callable[[], Iterable[Row]], ...] = (
         lambda: process_rows(folder, given.runs),
         lambda: window_rows(folder, given.runs, given.graphs),
         lambda: copies_rows(folder, given.runs),
         lambda: sizes_rows(given.runs),
-        lambda: freezing_rows(folder, given.runs),
+        lambda: figures(freezing.measure(folder, given.runs)),
+        lambda: figures(comparing.measure(folder, given.runs)),
     )
     print(f"{'measure':58} {'median':>9} {'limit':>9} {'CPU s':>7}")
     rows = []

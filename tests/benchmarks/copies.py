@@ -31,10 +31,28 @@ def write_copies(network: Path, target: Path, nodes: int) -> None:
             part.node.extend(graph.node[: min(size, nodes - copy * size)])
             for node in part.node:
                 node.name = f"rep_{copy}/{node.name}"
-                node.input[:] = [_prefixed(text, copy) for text in node.input]
+                node.input[:] = [_prefixed(text, f"rep_{copy}") for text in node.input]
             # Parts of a message one after the other are the whole message.
             file.write(part.SerializeToString())
 
 
-def _prefixed(text: str, copy: int) -> str:
-    return f"^rep_{copy}/{text[1:]}" if text.startswith("^") else f"rep_{copy}/{text}"
+def write_renamed(network: Path, target: Path, prefix: str) -> None:
+    """Write the same graph with every name, and whatever refers to it, under another scope.
+
+    Args:
+        network: a binary GraphDef.
+        target: the file to write.
+        prefix: the scope.
+    """
+    graph = GraphDef.FromString(network.read_bytes())
+    for node in graph.node:
+        node.name = f"{prefix}/{node.name}"
+        node.input[:] = [_prefixed(text, prefix) for text in node.input]
+        if "_class" in node.attr:
+            places = node.attr["_class"].list
+            places.s[:] = [place.replace(b"loc:@", f"loc:@{prefix}/".encode(), 1) for place in places.s]
+    target.write_bytes(graph.SerializeToString())
+
+
+def _prefixed(text: str, scope: str) -> str:
+    return f"^{scope}/{text[1:]}" if text.startswith("^") else f"{scope}/{text}"

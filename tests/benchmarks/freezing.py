@@ -1,4 +1,4 @@
-"""Freezing and comparing as whole processes, against TensorFlow's own freeze_graph in the same run."""
+"""Freezing as a whole process, against TensorFlow's own freeze_graph in the same run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OUTPUT = "net_1/prob"
 TIME_SHARE, MEMORY_SHARE = 1 / 6, 1 / 4
 """Of what TensorFlow takes."""
 
-MEGABYTES, DIFF_SECONDS = 350, 1.2
+MEGABYTES = 350
 
 _LARGE = """
 import sys
@@ -73,7 +73,7 @@ def measured(*arguments: str, codes: Sequence[int] = (0,)) -> Process:
 
 
 def measure(folder: Path, runs: int) -> Iterator[Figure]:
-    """Freeze resnet152 both ways, compare it with its frozen form, freeze and rewrite large models.
+    """Freeze resnet152 both ways, freeze and rewrite large models.
 
     Args:
         folder: of the large graphs.
@@ -82,9 +82,6 @@ def measure(folder: Path, runs: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(prefix="graphviewer-bench-") as made:
         ours = str(Path(made) / "ours.pb")
         yield from _against_tensorflow(folder / "resnet152", ours, runs)
-        before = str(folder / "resnet152" / "graph.pb")
-        found = [measured("-m", "graphviewer", "diff", before, ours, codes=(1,)) for _ in range(runs)]
-        yield _seconds("diff of resnet152 and its frozen form, whole process", found, DIFF_SECONDS)
         yield from _large(folder, Path(made), runs)
 
 
@@ -94,10 +91,10 @@ def _against_tensorflow(model: Path, ours: str, runs: int) -> Iterator[Figure]:
         "-m", "tensorflow.python.tools.freeze_graph", f"--input_meta_graph={checkpoint}.meta", "--input_binary=true",
         f"--input_checkpoint={checkpoint}", f"--output_node_names={OUTPUT}", f"--output_graph={ours}.theirs",
     ]  # fmt: skip
-    found = [(_frozen(f"{checkpoint}.meta", OUTPUT, ours), measured(*theirs)) for _ in range(runs)]
+    found = [(frozen(f"{checkpoint}.meta", OUTPUT, ours), measured(*theirs)) for _ in range(runs)]
     own, other = [one for one, _ in found], [one for _, one in found]
-    yield _seconds("freeze of resnet152, whole process", own, None)
-    yield _seconds("the same by TensorFlow's freeze_graph", other, None)
+    yield seconds("freeze of resnet152, whole process", own, None)
+    yield seconds("the same by TensorFlow's freeze_graph", other, None)
     yield Figure("part of TensorFlow's time", "x", TIME_SHARE, [a.seconds / b.seconds for a, b in found])
     yield Figure("peak memory of freezing resnet152", "MB", None, [one.peak_mb for one in own])
     yield Figure("part of TensorFlow's memory", "x", MEMORY_SHARE, [a.peak_mb / b.peak_mb for a, b in found])
@@ -105,17 +102,17 @@ def _against_tensorflow(model: Path, ours: str, runs: int) -> Iterator[Figure]:
 
 def _large(folder: Path, made: Path, runs: int) -> Iterator[Figure]:
     subprocess.run([sys.executable, "-c", _LARGE, str(made / "large")], check=True, capture_output=True)
-    found = [_frozen(str(made / "large.meta"), "y", str(made / "frozen.pb")) for _ in range(runs)]
-    yield _seconds("freeze of a model of 268 MB, whole process", found, None)
+    found = [frozen(str(made / "large.meta"), "y", str(made / "frozen.pb")) for _ in range(runs)]
+    yield seconds("freeze of a model of 268 MB, whole process", found, None)
     yield Figure("peak memory of that", "MB", MEGABYTES, [one.peak_mb for one in found])
     clear = ["-m", "graphviewer", "apply", "clear-devices", str(folder / "EfficientNetB7.pb")]
     found = [measured(*clear, "--force", "-o", str(made / "clear.pb")) for _ in range(runs)]
     yield Figure("peak memory of clear-devices, EfficientNetB7", "MB", MEGABYTES, [one.peak_mb for one in found])
 
 
-def _frozen(graph: str, output: str, out: str) -> Process:
+def frozen(graph: str, output: str, out: str) -> Process:
     return measured("-m", "graphviewer", "freeze", graph, "--output", output, "--force", "-o", out)
 
 
-def _seconds(measure: str, found: Sequence[Process], limit: float | None) -> Figure:
+def seconds(measure: str, found: Sequence[Process], limit: float | None) -> Figure:
     return Figure(measure, "s", limit, [one.seconds for one in found], statistics.median(one.cpu_s for one in found))

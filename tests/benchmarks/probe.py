@@ -1,8 +1,9 @@
 """Measure a running window on one graph, in a process of its own; prints one line of JSON with lists of runs.
 
-``probe.py open|scopes|operate GRAPH RUNS``, always in a window that is already there: ``open`` opens the graph again
-and again; ``scopes`` expands scopes one by one and all at once, and moves the view along a scripted path; ``operate``
-extracts the inference graph and compares it with what it was made from.
+``probe.py open|scopes|operate|compare GRAPH RUNS [OTHER]``, always in a window that is already there: ``open`` opens
+the graph again and again; ``scopes`` expands scopes one by one and all at once, and moves the view along a scripted
+path; ``operate`` extracts the inference graph and compares it with what it was made from; ``compare`` opens a second
+graph and compares the two.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from graphviewer.gui.app import application
+from graphviewer.gui.stage.pane import Pane
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.timings import peak_megabytes
 from graphviewer.gui.window import Window
@@ -71,8 +73,8 @@ def wait(app: QApplication, ready: Callable[[], bool]) -> None:
 class Painted:
     """Counts the paints of a canvas that hold a drawing."""
 
-    def __init__(self, window: Window) -> None:
-        self.pane = window.stage.left
+    def __init__(self, pane: Pane) -> None:
+        self.pane = pane
         self.count = 0
         self.pane.canvas.painted.connect(self._note)
 
@@ -92,7 +94,7 @@ class Bench:
         self.window.files.ask_discard = lambda titles: True  # nobody is there to be asked
         self.window.show()
         self.app.processEvents()
-        self.painted, self.watch = Painted(self.window), LoopWatch()
+        self.painted, self.watch = Painted(self.window.stage.left), LoopWatch()
         self.found: dict[str, list[float]] = {}
 
     def note(self, key: str, value: float) -> None:
@@ -146,7 +148,7 @@ class Bench:
         """Extract what the suggested output needs, and compare: the gaps, and seconds to the comparison on screen."""
         self.open()
         session, window = self.window.session, self.window
-        session.set_endpoints("outputs", [Endpoint(session.version.suggested_outputs[0].name)])
+        session.set_endpoints(outputs=[Endpoint(session.version.suggested_outputs[0].name)])
         self.rest()
         compared: list[Comparison] = []
         window.analyst.compared.connect(compared.append)
@@ -162,6 +164,29 @@ class Bench:
             self.note("diff_s", time.perf_counter() - begin)
             self.rest()
         self.note("diff_gap_ms", self.watch.longest)
+        window.analyst.compared.disconnect(compared.append)  # else the list, and all that is in it, lives on
+
+    def compare(self, other: Path, runs: int) -> None:
+        """Open a second graph and compare: seconds until both sides are painted, and the gaps until all is at rest."""
+        self.open()
+        window, session, first = self.window, self.window.session, self.window.session.version
+        window.open_path(other)
+        self.wait(lambda: session.version is not first)
+        self.rest()
+        second, sides = session.version, [Painted(pane) for pane in window.stage.all_panes()]
+        for _ in range(runs):
+            for side in sides:
+                side.count = 0
+            with self.watch.watching():
+                begin, cpu = time.perf_counter(), time.process_time()
+                window.analyst.compare(first, second)
+                self.wait(lambda: window.stage.is_comparing and all(side.count for side in sides))
+                self.note("split_s", time.perf_counter() - begin)
+                self.note("split_cpu_s", time.process_time() - cpu)
+                self.rest()
+            self.note("split_gap_ms", self.watch.longest)
+            session.close_tab(session.current)
+            self.rest()
 
 
 def change_scopes(app: QApplication, painted: Painted, change: Callable[[], None]) -> float:
@@ -213,11 +238,13 @@ def frame_times(window: Window, steps: int = 120) -> float:
     return float(np.percentile(times, 95))
 
 
-def main(what: str, path: Path, runs: int) -> dict[str, list[float]]:
-    """The figures of one graph."""
+def main(what: str, path: Path, runs: int, other: Path | None = None) -> dict[str, list[float]]:
+    """The figures of one graph, or of two."""
     bench = Bench(path)
     if what == "scopes":
         bench.scopes(runs)
+    elif what == "compare" and other is not None:
+        bench.compare(other, runs)
     else:
         for _ in range(runs):
             bench.open() if what == "open" else bench.operate()
@@ -226,4 +253,4 @@ def main(what: str, path: Path, runs: int) -> dict[str, list[float]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))))
+    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), *map(Path, sys.argv[4:]))))

@@ -39,18 +39,24 @@ def documents(corpus):
     return found
 
 
-def test_that_every_node_gets_one_role_with_a_reason(documents):
+@pytest.fixture(scope="module")
+def suggested(documents):
+    """The suggested outputs by path."""
+    return {path: suggest_outputs(document) for path, document in documents.items()}
+
+
+def test_that_every_node_gets_one_role_with_a_reason(documents, suggested):
     for path, document in documents.items():
-        outputs = [Endpoint(*parse_input(one.name)) for one in suggest_outputs(document, 1)]
+        outputs = [Endpoint(*parse_input(one.name)) for one in suggested[path][:1]]
         overlay = classify(document, outputs)
         assert (overlay.codes >= 0).all(), path
         assert all(overlay.reasons), path
 
 
-def test_that_suggested_outputs_are_accepted_and_not_there_for_training_only(documents):
+def test_that_suggested_outputs_are_accepted_and_not_there_for_training_only(documents, suggested):
     for path, document in documents.items():
         overlay = classify(document, [])
-        for suggestion in suggest_outputs(document):
+        for suggestion in suggested[path]:
             endpoint = Endpoint(*parse_input(suggestion.name))
             assert refuse_output(document, endpoint) is None, (path, suggestion)
             trains = "optimizer" in overlay.counts()
@@ -59,20 +65,19 @@ def test_that_suggested_outputs_are_accepted_and_not_there_for_training_only(doc
                 assert overlay.category(document.graph.index[endpoint.node]) not in wrong, (path, suggestion)
 
 
-def test_that_the_published_output_is_suggested_first(documents):
+def test_that_the_published_output_is_suggested_first(suggested):
     wrong = {}
     for part, expected in FIRST.items():
-        document = next(document for path, document in documents.items() if part in path)
-        best = suggest_outputs(document)[0].name
+        best = next(found for path, found in suggested.items() if part in path)[0].name
         wrong.update({part: best} if best != expected else {})
     assert wrong == {}
 
 
-def test_that_signatures_lead(documents):
-    signed = [document for document in documents.values() if "serving_default" in document.signatures]
+def test_that_signatures_lead(documents, suggested):
+    signed = [path for path, document in documents.items() if "serving_default" in document.signatures]
     assert len(signed) > 10
-    for document in signed:
-        best = suggest_outputs(document)[0]
+    for path in signed:
+        document, best = documents[path], suggested[path][0]
         assert best.reason.startswith("Output of the signature"), document.title
         names = {one.name for one in suggest_inputs(document, [Endpoint(*parse_input(best.name))])}
         assert names, document.title

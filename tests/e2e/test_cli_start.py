@@ -71,7 +71,7 @@ def test_that_a_reader_who_has_enough_ends_the_program_quietly(tmp_path):
         process.stdout.readline()
         process.stdout.close()
         complaints = process.stderr.read()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
     assert (process.returncode, complaints) == (0, "")
 
 

@@ -58,7 +58,7 @@ def test_that_a_report_is_not_overwritten_unasked(report):
 def test_that_a_browser_shows_the_table_and_runs_nothing_from_the_file(report, tmp_path):
     words = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"]
     words += ["--virtual-time-budget=3000", "--dump-dom", report.as_uri()]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, env={**os.environ})
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=180, env={**os.environ})
     page = done.stdout
     assert "<title>a.pb → b.pb</title>" in page
     assert "401 of 401 changes" in page

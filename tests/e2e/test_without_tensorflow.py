@@ -37,7 +37,7 @@ def broken_tensorflow(tmp_path_factory) -> Path:
 def run(code: str, first_on_path: Path, *arguments: str) -> subprocess.CompletedProcess:
     start = f"import sys; sys.path[:0] = [{str(first_on_path)!r}, {str(PACKAGE.parent)!r}]\n"
     command = [sys.executable, "-c", start + code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_that_all_packages_but_the_runtime_load_without_tensorflow(broken_tensorflow):

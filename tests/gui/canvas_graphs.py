@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from PySide6.QtGui import QImage, QPainter
 
@@ -16,6 +18,11 @@ from graphviewer.layout.nested import NestedLayout
 from graphviewer.model.document import Document
 from graphviewer.model.overlay import Overlay
 from graphviewer.protos import GraphDef
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QPoint, QPointF
+
+    from graphviewer.gui.canvas.view import GraphCanvas
 
 ROLES = ("inference", "training_forward", "loss", "gradient", "optimizer", "save_restore", "initializer", "unused")
 STATUSES = ("removed", "added", "converted", "spliced", "renamed", "changed", "rewired", "unchanged")
@@ -104,3 +111,13 @@ def painted(shown: Scene, camera: Camera, theme="light") -> tuple[QImage, list[T
     with QPainter(image) as painter:
         bars = paint(painter, shown, camera, Look(load_theme(theme)))
     return image, bars
+
+
+def centre(canvas: GraphCanvas, item: int) -> QPoint:
+    """The pixel in the middle of an item's box."""
+    return canvas.camera.to_pixel(canvas.item_rect(item).center()).toPoint()
+
+
+def corner(canvas: GraphCanvas, item: int) -> QPointF:
+    """The pixel at the top left of an item's box."""
+    return canvas.camera.to_pixel(canvas.item_rect(item).topLeft())

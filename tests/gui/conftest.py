@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import canvas_graphs
 import pytest
 from PySide6.QtCore import QPointF, QSettings, Qt
 
@@ -15,10 +16,12 @@ from graphviewer.resources import resource
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+    from graphviewer.gui.canvas.view import GraphCanvas
     from graphviewer.gui.stage.pane import Pane
     from graphviewer.gui.window import Window
+    from graphviewer.model.document import Document
 
-WAIT = 20_000  # ms; the machine may be busy
+WAIT = 60_000  # ms; the machine may be busy, and the worker may have to load TensorFlow
 
 
 @pytest.fixture
@@ -64,3 +67,27 @@ def click(qtbot: QtBot) -> Callable[[Pane, str], None]:
         qtbot.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=middle.toPoint())
 
     return press
+
+
+@pytest.fixture
+def made() -> Document:
+    """The training graph in which every kind of box, edge and role occurs."""
+    return canvas_graphs.document()
+
+
+@pytest.fixture
+def canvas(qtbot: QtBot, made: Document) -> GraphCanvas:
+    """A canvas that shows it, without motion."""
+    from graphviewer.gui.canvas.view import GraphCanvas
+    from graphviewer.gui.style.theme import load_theme
+
+    shown = GraphCanvas(load_theme("light"))
+    qtbot.addWidget(shown)
+    shown.animate = False
+    shown.resize(900, 700)
+    shown.show()
+    shown.set_scene(canvas_graphs.scene(made))
+    shown.fit()
+    qtbot.waitExposed(shown)
+    shown.grab()  # paints, so that titles are where they are
+    return shown

@@ -34,6 +34,7 @@ class Subject(NamedTuple):
     look_at: str = ""
     output: str = ""
     direction: str = "down"
+    tucked: bool = True
 
 
 SUBJECTS = {
@@ -45,6 +46,7 @@ SUBJECTS = {
         "net/prob",
     ),
     "save": Subject(golden_graphs.large_saver, ("save",), "save"),
+    "assigns": Subject(golden_graphs.large_saver, ("save",), "save", tucked=False),
     "cell": Subject(
         golden_graphs.nasnet_cell, ("cell", "cell/block_1", "cell/block_1/left", "cell/block_3"), output="next"
     ),
@@ -57,7 +59,7 @@ def shown(subject: Subject) -> tuple[Scene, Camera]:
     made = document(subject.rows())
     scopes = made.scopes
     layout = NestedLayout(scopes, box_widths(scopes, Look(load_theme("light")).lettering))
-    layout = layout.styled(Style(subject.direction, stacked=True, tucked=True))
+    layout = layout.styled(Style(subject.direction, stacked=True, tucked=subject.tucked))
     drawing = layout.draw({layout.scopes.by_path[path] for path in subject.opened})
     overlay = classify(made, [Endpoint(subject.output)]) if subject.output else None
     ends = Endpoints(outputs=[made.graph.index[subject.output]] if subject.output else ())

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from canvas_graphs import document, flags, leaf, painted, picture, roles, scene, statuses, whole
 from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QImage, QPainter
 
-from graphviewer.gui.canvas import names, shapes
+from graphviewer.gui.canvas import boxes, names, shapes
 from graphviewer.gui.canvas.boxes import in_view
 from graphviewer.gui.canvas.camera import FIT_SCALE, READABLE_SCALE, Camera, fit
 from graphviewer.gui.canvas.easel import Easel
 from graphviewer.gui.canvas.kinds import Kind
 from graphviewer.gui.canvas.lettering import LONGEST, Lettering, Writing, harmless
 from graphviewer.gui.canvas.look import Look
+from graphviewer.gui.canvas.marks import MOST_STUCK
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.scene import Scene
 from graphviewer.gui.style.theme import load_font, load_theme
@@ -21,11 +23,6 @@ from graphviewer.layout.drawing import MOST_WIDTH
 from graphviewer.layout.nested import NestedLayout
 
 pytestmark = pytest.mark.usefixtures("qapp")
-
-
-@pytest.fixture
-def made():
-    return document()
 
 
 def pixels(image) -> np.ndarray:
@@ -341,3 +338,52 @@ def test_that_every_kind_of_box_has_a_shape_of_its_own(made):
         images.append(pixels(image).tobytes())
     assert set(_SHAPES) == set(Kind) - {Kind.FRAME}
     assert len(set(images)) == len(images)
+
+
+# -- what is below and above ------------------------------------------------------------------------------------
+
+
+def test_that_the_lines_of_a_selection_cover_no_name(made):
+    item = leaf(made, "images")
+    shown = scene(made, ("net",), selection=frozenset([item]))
+    plain = shown.with_selection([])
+    camera = whole(shown)
+    before, after = (pixels(picture(each, camera)) for each in (plain, shown))
+    ringed = {*shown.selected, *shown.lit.boxes_in.tolist(), *shown.lit.boxes_out.tolist()}
+    for box in set(shown.solids.tolist()) - ringed:
+        rect = box_rect(shown, camera, int(shown.drawing.item[box])).toAlignedRect().adjusted(3, 3, -3, -3)
+        rows, columns = slice(rect.top(), rect.bottom()), slice(rect.left(), rect.right())
+        assert (before[rows, columns] == after[rows, columns]).all(), shown.label(box)
+    assert (before != after).any()
+
+
+def nested_scene(depth: int) -> Scene:
+    paths = ["/".join(f"s{level}" for level in range(above)) for above in range(1, depth)]
+    made = document([("x", "Placeholder"), *((f"{path}/op", "Relu", "x") for path in paths)])
+    layout = NestedLayout(made.scopes)
+    return Scene(layout.draw(np.flatnonzero(made.scopes.is_scope).tolist()), made.scopes)
+
+
+def test_that_frames_behind_one_that_fills_the_window_need_no_painting(monkeypatch):
+    shown = nested_scene(40)
+    left, top, *_ = shown.bounds[:, shown.frames[20]]
+    camera = Camera(1.0, left + 40, top + 60, 300, 200)
+    frames = in_view(shown, camera, shown.frames)
+    quick = pixels(picture(shown, camera))
+    seen = boxes._seen_frames
+    with QPainter(QImage(300, 200, QImage.Format.Format_RGB32)) as painter:
+        assert len(seen(Easel(painter, shown, Look(load_theme("light")), camera), frames).box) < len(frames.box) / 2
+    monkeypatch.setattr(boxes, "_seen_frames", lambda ink, frames: frames)
+    assert (pixels(picture(shown, camera)) == quick).all()
+
+
+def test_that_of_many_stuck_titles_the_outermost_and_the_innermost_stay():
+    shown = nested_scene(60)
+    left, top, *_ = shown.bounds[:, shown.frames[40]]
+    _, bars = painted(shown, Camera(1.0, left - 100, top, 600, 400))
+    labels = [shown.label(bar.box) for bar in bars]
+    assert labels[0] == "s0" and "s1" not in labels and "s40" in labels
+    stuck = [bar for bar in bars if bar.is_stuck]
+    assert len(stuck) <= MOST_STUCK
+    for one, other in itertools.pairwise(bars):
+        assert one.rect.bottom() <= other.rect.top() + 1

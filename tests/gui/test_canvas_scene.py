@@ -17,11 +17,6 @@ from graphviewer.model.overlay import NONE, Overlay
 pytestmark = pytest.mark.usefixtures("qapp")
 
 
-@pytest.fixture
-def made():
-    return document()
-
-
 def box(shown: Scene, item: int) -> int:
     return int(np.flatnonzero(shown.drawing.item == item)[0])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QToolButton
 
 from graphviewer import protos
@@ -84,7 +84,7 @@ def test_that_the_inspector_shows_what_differs_as_old_and_new(compared: Window) 
     assert "Relu" in text and "Tanh" in text
     compared.session.select(Selection("net/w"))
     text = _text(compared)
-    assert "1 of 3 elements differ, by 0.5 at most" in text
+    assert "1 of 3 elements, by up to 0.5" in text
     assert "mean" in text and "2.166667" in text
     compared.session.select(Selection("same/a"))
     assert "Unchanged." in _text(compared)
@@ -139,6 +139,59 @@ def test_that_a_node_can_be_pinned_as_having_no_twin(compared: Window, click: Cl
     assert set(_status(compared.comparing.comparison, "net/act")) == {("net/act", None), (None, "net/act")}
 
 
+def _pin(window: Window, qtbot: QtBot, click: Click, old: str, new: str) -> str:
+    """Pin two nodes with the mouse; what the status bar says."""
+    shown, said = window.comparing.comparison, []
+    window.session.said.connect(said.append)
+    click(window.stage.left, old)
+    window.comparing.pin()
+    click(window.stage.right, new)
+    qtbot.waitUntil(lambda: window.comparing.comparison not in (None, shown), timeout=WAIT)
+    _settle(window, qtbot)
+    return next(text for text in said if "pinned" in text)
+
+
+def test_that_a_pin_of_two_kinds_of_node_is_made_and_said(compared: Window, click: Click, qtbot: QtBot) -> None:
+    said = _pin(compared, qtbot, click, "old_tail", "extra")
+    assert said == "'old_tail' and 'extra' are pinned as the same node, though one is a Sqrt and the other a Exp."
+    assert compared.comparing.comparison.pins == (("old_tail", "extra"),)
+
+
+def test_that_a_second_pin_of_a_node_takes_the_first_one_out_and_says_so(
+    compared: Window, click: Click, qtbot: QtBot
+) -> None:
+    _pin(compared, qtbot, click, "old_tail", "extra")
+    said = _pin(compared, qtbot, click, "old_tail", "new_tail")
+    assert said == "'old_tail' and 'new_tail' are pinned as the same node. 'old_tail' = 'extra' is pinned no more."
+    assert compared.comparing.comparison.pins == (("old_tail", "new_tail"),)
+
+
+def test_that_pins_outlive_another_tab_and_another_view(compared: Window, click: Click, qtbot: QtBot) -> None:
+    _pin(compared, qtbot, click, "old_tail", "extra")
+    pinned = compared.comparing.comparison
+    compared.session.show_tab(compared.session.versions()[0])
+    compared.analyst.compare(*compared.session.versions())
+    assert compared.comparing.comparison is pinned
+    compared.stage.toggle_merged()
+    _settle(compared, qtbot)
+    assert compared.comparing.bar.isVisible() and pinned.pins == (("old_tail", "extra"),)
+
+
+def test_that_a_node_of_one_side_is_refused_as_a_twin_in_the_merged_view_with_a_sentence(
+    compared: Window, click: Click, qtbot: QtBot
+) -> None:
+    said: list[str] = []
+    compared.session.said.connect(said.append)
+    compared.stage.toggle_merged()
+    _settle(compared, qtbot)
+    click(compared.stage.left, "extra")
+    compared.comparing.pin()
+    assert compared.comparing.waiting == (1, "extra")
+    click(compared.stage.left, "extra")
+    assert said[-1] == "'extra' is not in the graph before. Click another node; Esc ends."
+    assert compared.comparing.waiting == (1, "extra")
+
+
 def test_that_escape_ends_the_choice_of_a_twin(compared: Window, click: Click, qtbot: QtBot) -> None:
     click(compared.stage.left, "net/act")
     compared.comparing.pin()
@@ -168,6 +221,54 @@ def test_that_changes_only_closes_what_is_the_same_and_shows_it_again(compared: 
     assert session.family.expanded >= {"net", "same"}
     assert "unchanged" not in session.hidden["diff"]
     _settle(compared, qtbot)
+
+
+def test_that_two_files_of_one_name_are_told_apart_by_their_folders(
+    window: Window, files: tuple[Path, Path], qtbot: QtBot
+) -> None:
+    for count, (folder, path) in enumerate(zip(("old", "new"), files, strict=True), 1):
+        place = path.parent / folder / "deep" / "graph.pb"
+        place.parent.mkdir(parents=True)
+        path.rename(place)
+        window.open_path(place)
+        qtbot.waitUntil(lambda count=count: len(window.session.versions()) == count, timeout=WAIT)
+    window.analyst.compare(*window.session.versions())
+    qtbot.waitUntil(lambda: window.comparing.comparison is not None, timeout=WAIT)
+    assert window.comparing.comparison.title == "old ↔ new"
+    assert [title.text() for title in window.stage.titles] == ["before: old/graph.pb", "after: new/graph.pb"]
+    _settle(window, qtbot)
+
+
+def test_that_the_rows_that_are_shown_can_be_copied(compared: Window, qtbot: QtBot) -> None:
+    panel, said = compared.furniture.changes, []
+    compared.session.said.connect(said.append)
+    panel.filter.setText("extra")
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 1, timeout=WAIT)
+    panel.table.actions()[0].trigger()
+    qtbot.waitUntil(lambda: "1 row is on the clipboard." in said, timeout=WAIT)
+    head, row = QGuiApplication.clipboard().text().splitlines()
+    assert head.split("\t") == ["Status", "Node", "Op", "Reason"]
+    assert row.split("\t")[:3] == ["added", "extra", "Exp"]
+    panel.filter.clear()
+    panel.grouping.setCurrentText("by op kind")
+    panel.copy_rows()
+    assert QGuiApplication.clipboard().text().startswith("Group\tBefore\tAfter\tDifference\tNodes by status\n")
+
+
+def test_that_the_table_soon_says_what_removed_nodes_were_for(window: Window, tmp_path: Path, qtbot: QtBot) -> None:
+    whole = _graph([1.0, 2.0, 3.0], "Relu", "tail")
+    whole.node.add(name="unread", op="Exp", input=["net/mul"]).attr["T"].type = 1
+    for count, graph in enumerate((whole, _graph([1.0, 2.0, 3.0], "Relu", "tail")), 1):
+        (tmp_path / f"{count}.pb").write_bytes(graph.SerializeToString())
+        window.open_path(tmp_path / f"{count}.pb")
+        qtbot.waitUntil(lambda count=count: len(window.session.versions()) == count, timeout=WAIT)
+    window.analyst.compare(*window.session.versions())
+    qtbot.waitUntil(lambda: window.comparing.comparison is not None, timeout=WAIT)
+    model = window.furniture.changes.model
+    qtbot.waitUntil(lambda: str(model.index(0, 3).data()).startswith("unused: "), timeout=WAIT)
+    window.session.select(Selection("unread"))
+    assert "unused" in _text(window)
+    assert window.furniture.changes.grouping.findText("by role") > 0 and window.comparing.comparison.roles is not None
 
 
 def test_that_the_bars_show_both_numbers(compared: Window) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import struct
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +61,7 @@ def test_that_a_file_which_changed_on_disk_is_said_and_not_read(window: Window, 
     path.write_text(CHANGED)
     window.run_operation("extract")
     assert "changed on disk" in window.furniture.banner.text.text()
-    assert not window.operator.active()
+    assert not window.jobs.active()
 
 
 def test_that_a_node_of_another_tab_cannot_be_marked_here(opened: Window, qtbot: QtBot, tmp_path: Path) -> None:
@@ -79,8 +80,9 @@ def test_that_a_result_whose_tab_was_closed_does_not_come_back(opened: Window, q
     opened.session.type_endpoints("inputs", "images")
     qtbot.waitUntil(lambda: not opened.jobs.is_busy(), timeout=WAIT)
     opened.run_operation("freeze")
+    qtbot.waitUntil(lambda: bool(opened.jobs.active()), timeout=WAIT)
     opened.close_tab()
-    qtbot.waitUntil(lambda: not opened.operator.active() and not opened.background.busy(), timeout=WAIT)
+    qtbot.waitUntil(lambda: not opened.jobs.active() and not opened.background.busy(), timeout=WAIT)
     assert opened.session.tabs == []
 
 
@@ -129,6 +131,78 @@ def test_that_a_picture_is_written_or_the_failure_told(
         assert "could not be written" in opened.furniture.banner.text.text()
     else:
         assert (tmp_path / written).stat().st_size > 1_000
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "written", "begins"),
+    [
+        ("all", "Whole graph (*.png)", "all.png", b"\x89PNG"),
+        ("all.svg", "Whole graph (*.svg)", "all.svg", b"<?xml"),
+        ("all.png", "Whole graph (*.svg)", "all.png.svg", b"<?xml"),
+    ],
+)
+def test_that_the_whole_graph_can_be_a_picture(
+    opened: Window,
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    kind: str,
+    written: str,
+    begins: bytes,
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_arguments: (str(tmp_path / name), kind))
+    opened.stage.left.canvas.zoom(8)
+    opened.files.ask_picture()
+    qtbot.waitUntil(lambda: "Saved" in opened.furniture.state.text(), timeout=WAIT)
+    content = (tmp_path / written).read_bytes()
+    assert content.startswith(begins)
+    drawing = opened.stage.left.drawing
+    size = struct.unpack(">II", content[16:24]) if begins != b"<?xml" else None
+    assert size is None or (size[0] >= drawing.width and size[1] >= drawing.height)
+
+
+def test_that_both_sides_of_a_comparison_are_in_its_picture(opened: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    freeze(opened, qtbot)
+    panes = opened.stage.panes()
+    qtbot.waitUntil(lambda: all(pane.drawing is not None for pane in panes), timeout=WAIT)
+    opened.files.save_whole(tmp_path / "both.png")
+    qtbot.waitUntil(lambda: "Saved" in opened.furniture.state.text(), timeout=WAIT)
+    width = struct.unpack(">I", (tmp_path / "both.png").read_bytes()[16:20])[0]
+    assert width >= sum(pane.drawing.width for pane in panes)
+
+
+def test_that_a_file_that_was_opened_is_not_written_over(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "graph.pbtxt"
+    open_text(window, qtbot, path)
+    before = path.read_bytes()
+    window.session.type_endpoints("outputs", "after")
+    window.run_operation("extract")
+    qtbot.waitUntil(lambda: isinstance(window.session.current, Comparison), timeout=WAIT)
+    for version in window.session.versions():
+        window.files.save(version, path)
+        banner = window.furniture.banner
+        qtbot.waitUntil(lambda banner=banner: banner.isVisible(), timeout=WAIT)
+        assert "is the file that is read" in banner.text.text()
+        assert banner.button.text() == "Save As…"
+        banner.hide()
+    result = window.session.current.after
+    assert path.read_bytes() == before and not result.is_saved
+    window.files.save(result, tmp_path / "other.pb")
+    qtbot.waitUntil(lambda: result.is_saved, timeout=WAIT)
+
+
+def test_that_a_source_whose_tab_was_closed_is_not_written_over(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "graph.pbtxt"
+    open_text(window, qtbot, path)
+    window.session.type_endpoints("outputs", "after")
+    window.run_operation("extract")
+    qtbot.waitUntil(lambda: isinstance(window.session.current, Comparison), timeout=WAIT)
+    result = window.session.current.after
+    window.session.close_tab(result.parent)
+    window.files.save(result, path)
+    qtbot.waitUntil(window.furniture.banner.isVisible, timeout=WAIT)
+    assert "is the file that is read" in window.furniture.banner.text.text()
 
 
 def test_that_names_with_outer_spaces_can_be_outputs(window: Window, qtbot: QtBot, tmp_path: Path) -> None:

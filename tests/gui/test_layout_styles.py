@@ -92,7 +92,7 @@ def test_that_a_node_inside_a_stack_is_revealed_and_all_below_opens_stacks(netwo
     network.session.expand_below("")
     settle(network, qtbot)
     pane = network.stage.left
-    assert len(pane.drawing) == len(pane.scopes) - 1
+    assert len(pane.drawing) + len(pane.drawing.behind) == len(pane.scopes) - 1
 
 
 def test_that_settings_turn_the_drawing_and_take_stacks_and_chips_away(network: Window, qtbot: QtBot) -> None:
@@ -121,7 +121,8 @@ def test_that_edges_are_as_wide_as_their_tensors(network: Window) -> None:
     assert scene.edge_width[images] > 2 > scene.edge_width[labels]
 
 
-def test_that_a_click_on_a_hubs_count_lists_what_it_feeds_and_goes_there(network: Window, qtbot: QtBot) -> None:
+def open_saver(network: Window, qtbot: QtBot) -> None:
+    """Open a graph whose saver has 60 nodes, and that scope."""
     rows = golden_graphs.large_saver(60)
     graph = GraphDef()
     for name, op, *inputs in rows:
@@ -133,6 +134,60 @@ def test_that_a_click_on_a_hubs_count_lists_what_it_feeds_and_goes_there(network
     qtbot.waitUntil(lambda: network.session.family.title == "saver.pb" and pane.drawing is not None, timeout=WAIT)
     settle(network, qtbot)
     show(network, qtbot, ("save",))
+
+
+def test_that_a_click_on_a_chip_with_a_count_lists_what_it_stands_for_and_goes_there(network, qtbot) -> None:
+    open_saver(network, qtbot)
+    pane = network.stage.left
+    canvas, index = pane.canvas, pane.subject.document.graph.index
+    chip = int(pane.scopes.leaf[index["save/Assign_0"]])
+    canvas.zoom_to(chip, animate=False)
+    canvas.viewport().repaint()
+    assert canvas.scene_shown.label(int(canvas.scene_shown.box_of_item[chip])) == "Assign_0 +53"
+    middle = canvas.camera.to_pixel(canvas.item_rect(chip).center()).toPoint()
+    qtbot.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    assert network.session.selection == Selection("save/Assign_0")
+    menu = canvas.findChild(QMenu)
+    texts = [action.text() for action in menu.actions()]
+    assert texts[:2] == ["save/Assign_0", "save/Assign_1"] and texts[-1] == "and 14 more"
+    canvas.pan(5000, 0)
+    menu.actions()[7].trigger()
+    menu.close()
+    assert network.session.selection == Selection("save/Assign_7")
+    assert canvas.scene_shown.selected == (int(canvas.scene_shown.box_of_item[chip]),)
+    assert canvas.view_rect().contains(canvas.item_rect(chip))
+
+
+def test_that_a_node_in_a_scope_for_which_a_chip_stands_is_revealed_as_that_chip(network, qtbot, tmp_path) -> None:
+    graph = GraphDef()
+    for name, op, *inputs in (
+        ("net/w", "VariableV2"),
+        ("net/w/init/shape", "Const"),
+        ("net/w/init/zeros", "Fill", "net/w/init/shape"),
+        ("net/w/Assign", "Assign", "net/w", "net/w/init/zeros"),
+        ("net/relu", "Relu", "net/w"),
+    ):
+        graph.node.add(name=name, op=op, input=inputs)
+    save_document(Document("graphdef", graph), tmp_path / "variable.pb")
+    network.open_path(tmp_path / "variable.pb")
+    pane = network.stage.left
+    qtbot.waitUntil(lambda: network.session.family.title == "variable.pb" and pane.drawing is not None, timeout=WAIT)
+    show(network, qtbot, ())
+    network.session.select(Selection("net/w/init/shape"), reveal=True)
+    qtbot.waitUntil(lambda: "net/w/Assign" in drawn(network), timeout=WAIT)
+    settle(network, qtbot)
+    chip = pane.scopes.leaf[pane.subject.document.graph.index["net/w/Assign"]]
+    qtbot.waitUntil(lambda: pane._pending is None, timeout=WAIT)
+    scene = pane.canvas.scene_shown
+    assert scene.selected == (int(scene.box_of_item[chip]),)
+
+
+def test_that_a_click_on_a_hubs_count_lists_what_it_feeds_and_goes_there(network: Window, qtbot: QtBot) -> None:
+    open_saver(network, qtbot)
+    network.settings = network.settings.but(tuck=False)
+    network._apply_settings()
+    settle(network, qtbot)
+    pane = network.stage.left
     canvas, scopes = pane.canvas, pane.scopes
     restore = int(scopes.leaf[pane.subject.document.graph.index["save/RestoreV2"]])
     canvas.zoom_to(restore, animate=False)

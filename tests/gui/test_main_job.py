@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
 from graphviewer.formats import open_document
-from graphviewer.gui.state.session import Selection
+from graphviewer.gui.state.selection import AFTER, Selection
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.model.names import Endpoint
 from tests.gui.conftest import WAIT
@@ -36,6 +36,8 @@ def freeze(window: Window, qtbot: QtBot) -> Comparison:
     window.session.type_endpoints("inputs", INPUT)
     window.run_operation("freeze")
     qtbot.waitUntil(lambda: isinstance(window.session.current, Comparison), timeout=WAIT)
+    shown = window.furniture.changes.model
+    qtbot.waitUntil(lambda: shown.changes is window.session.current.changes, timeout=WAIT)  # a turn of the loop later
     return window.session.current
 
 
@@ -89,7 +91,7 @@ def test_that_a_row_of_the_changes_goes_to_the_node_in_both_views(opened: Window
     changes = comparison.diff.changes
     row = next(row for row, change in enumerate(changes) if change.status == "converted")
     opened.furniture.changes.go_to(row)
-    assert opened.session.selection == Selection(changes[row].after)
+    assert opened.session.selection == Selection(changes[row].after, side=AFTER)
     for pane in (opened.stage.left, opened.stage.right):
         item = opened.session.selection.item(pane.subject.document.scopes)
         qtbot.waitUntil(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QComboBox, QToolButton
 
+from graphviewer import protos
 from tests.gui.conftest import WAIT
 from tests.unit.checkpoint_files import write_bundle
-from tests.unit.format_files import graph, meta_graph, saved_model, write
+from tests.unit.format_files import events, graph, meta_graph, saved_model, write
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -49,6 +53,20 @@ def test_that_the_graphs_of_a_saved_model_can_be_chosen(window: Window, qtbot: Q
     qtbot.waitUntil(lambda: len(window.session.version.document.graph) == 3, timeout=WAIT)
     buttons(window)["train"].click()
     assert window.session.version is version
+
+
+def test_that_the_graphs_of_an_events_file_can_be_chosen(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "events.out.tfevents.1"
+    made = [protos.Event(step=step, graph_def=graph(step).SerializeToString()) for step in (3, 5)]
+    path.write_bytes(events(*made))
+    opened(window, qtbot, path)
+    assert {text: button.isChecked() for text, button in buttons(window).items()} == {"graph@3": False, "graph@5": True}
+    buttons(window)["graph@3"].click()
+    qtbot.waitUntil(lambda: len(window.session.tabs) == 2, timeout=WAIT)
+    version = window.session.version
+    assert (len(version.document.graph), version.title) == (3, "events.out.tfevents.1 [graph@3]")
+    qtbot.waitUntil(lambda: bool(version.suggested_outputs), timeout=WAIT)
+    assert version.suggested_outputs[0].name == "n2"
 
 
 def test_that_the_steps_of_a_run_can_be_chosen(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
@@ -131,7 +149,7 @@ def test_that_a_keras_model_is_loaded_only_when_the_user_says_so(
     def submit(name: str, params: dict, callbacks: object, **_more: object) -> int:
         asked.append((name, params))
         write(Path(params["out"]), meta_graph(graph(4)))
-        callbacks.done({"output": params["out"], "nodes": 4})
+        QTimer.singleShot(0, lambda: callbacks.done({"output": params["out"], "nodes": 4}))
         return 7
 
     assert not window.jobs.is_busy()
@@ -143,3 +161,19 @@ def test_that_a_keras_model_is_loaded_only_when_the_user_says_so(
     assert asked[0][1]["path"] == str(no_model)
     assert window.session.version.title == "model.keras"
     assert window.files.recent()[0] == str(no_model)
+
+
+def test_that_loading_with_keras_is_a_job_that_can_be_cancelled(window: Window, qtbot: QtBot, no_model: Path) -> None:
+    window.open_path(no_model)
+    qtbot.waitUntil(window.furniture.banner.isVisible, timeout=WAIT)
+    window.client.start()
+    qtbot.waitUntil(lambda: window.client.process_id > 0, timeout=WAIT)
+    os.kill(window.client.process_id, signal.SIGSTOP)
+    window.furniture.banner.button.click()
+    (run,) = window.jobs.active()
+    row = window.furniture.jobs._rows[run.number]
+    assert row.title.text() == "Load with Keras — model.keras"
+    assert not window.furniture.banner.isVisible()
+    row.cancel.click()
+    assert row.state.text() == "cancelled" and row.cancel.isHidden()
+    assert not window.jobs.active() and window.session.tabs == []

@@ -123,3 +123,24 @@ def test_that_an_emptied_line_explains_the_language(opened: Window, qtbot: QtBot
     opened.furniture.search.entry.clear()
     assert opened.session.overlay_kind == "roles"
     assert "op:Conv2D" in opened.furniture.search.help.toPlainText().replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_that_rows_tell_the_role_once_it_is_known_and_scopes_from_nodes(opened: Window, qtbot: QtBot) -> None:
+    type_in(opened, qtbot, "probabilities")
+    rows = {row.path: row for row in map(opened.furniture.search.model.row, range(len(names(opened))))}
+    assert rows["net_1/probabilities"].role == ""
+    opened.session.type_endpoints("outputs", "net_1/probabilities")
+    model = opened.furniture.search.model
+    qtbot.waitUntil(lambda: any(model.row(at).role for at in range(model.rowCount())), timeout=WAIT)
+    rows = {row.path: row for row in map(model.row, range(model.rowCount()))}
+    assert rows["net_1/probabilities"].role == "inference"
+    type_in(opened, qtbot, "convolution1")
+    rows = {row.path: row for row in map(model.row, range(model.rowCount()))}
+    assert rows["net/convolution1"].name == "convolution1/"
+
+
+def test_that_what_only_repeats_the_path_is_no_chip(opened: Window, qtbot: QtBot) -> None:
+    type_in(opened, qtbot, "images")
+    model = opened.furniture.search.model
+    for row in map(model.row, range(model.rowCount())):
+        assert not any(row.path in chip for chip in row.chips)

@@ -6,22 +6,11 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QColor, QIcon, QPalette, QRawFont
 
-from graphviewer.gui.canvas.signs import PROBLEM_SIGNS, ROLE_SIGNS, STATUS_SIGNS
+from graphviewer.gui.canvas.look import ink_on
+from graphviewer.gui.canvas.signs import PROBLEM_SIGNS, ROLE_SIGNS, STATUS_SIGNS, title
+from graphviewer.gui.stage.legend import swatch
 from graphviewer.gui.style.theme import THEMES, choose_theme, icon, load_theme, tinted
 from graphviewer.resources import resource
-
-ROLE_HUES = {
-    "neutral": "inference",
-    "blue-grey": "training_forward",
-    "purple": "loss",
-    "vermilion": "gradient",
-    "orange": "optimizer",
-    "blue": "moving_average",
-    "sky blue": "save_restore",
-    "yellow": "summary",
-    "green": "input_pipeline",
-    "brown": "check",
-}
 
 # Simulation of dichromats in linear RGB. Source: Machado, Oliveira, Fernandes, "A Physiologically-based Model for
 # Simulation of Color Vision Deficiency" (2009), severity 1.
@@ -137,14 +126,28 @@ def test_that_inference_is_the_strongest_role(theme):
 
 
 @pytest.mark.parametrize("eye", EYES)
-def test_that_role_hues_differ_to_every_eye(theme, eye):
-    seen = {hue: oklab(EYES[eye] @ linear(theme.color(f"roles.{role}"))) for hue, role in ROLE_HUES.items()}
+def test_that_every_two_roles_have_marks_that_differ_to_every_eye(theme, eye):
+    seen = {role: oklab(EYES[eye] @ linear(theme.color(f"roles.{role}"))) for role in ROLE_SIGNS}
     close = {
         (one, other): round(float(np.linalg.norm(seen[one] - seen[other])), 3)
         for one, other in itertools.combinations(seen, 2)
-        if np.linalg.norm(seen[one] - seen[other]) < 0.06
+        if np.linalg.norm(seen[one] - seen[other]) < 0.07
     }
     assert not close
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("optimizer", "global_step"), ("moving_average", "batch_norm_update"), ("loss", "metric")]
+)
+def test_that_roles_of_one_family_share_a_hue(theme, one, other):
+    hues = [theme.color(f"roles.{role}").hueF() for role in (one, other)]
+    assert abs(hues[0] - hues[1]) < 0.09
+
+
+def test_that_the_training_roles_are_told_from_the_ground(theme):
+    ground = theme.color("window.surface")
+    weak = {role for role in ROLE_SIGNS if contrast(theme.color(f"roles.{role}"), ground) < 1.3}
+    assert not weak
 
 
 def test_that_roles_of_one_hue_have_different_signs():
@@ -195,3 +198,18 @@ def test_that_a_disabled_icon_is_paler(theme):
     found = icon("open", theme)
     normal, disabled = (found.pixmap(20, mode).toImage() for mode in (QIcon.Mode.Normal, QIcon.Mode.Disabled))
     assert normal != disabled
+
+
+def test_that_a_swatch_shows_the_sign_of_its_category(theme):
+    colors = theme.category("roles", "gradient")
+    plain, signed = (swatch(colors, mark).pixmap(30).toImage() for mark in ("", ROLE_SIGNS["gradient"]))
+    assert plain != signed
+    for role in ROLE_SIGNS:
+        mark = theme.color(f"roles.{role}")
+        assert contrast(ink_on(mark), mark) >= 3, role
+
+
+def test_that_the_title_of_a_category_is_its_key_in_words_but_for_the_forward_pass_of_another_tower():
+    assert title("roles", "batch_norm_update") == "batch norm update"
+    assert title("roles", "training_forward") == "other forward pass"
+    assert title("diff", "removed") == "removed"

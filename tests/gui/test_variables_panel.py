@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 
 from graphviewer.gui.panels.variables import VariablesPanel
@@ -131,3 +132,24 @@ def test_that_the_panel_asks_nothing_while_nobody_looks(window: Window, qtbot: Q
     qtbot.waitUntil(lambda: window.session.version is not None, timeout=WAIT)
     qtbot.waitUntil(lambda: not window.jobs.is_busy(), timeout=WAIT)
     assert window.furniture.variables.model.rowCount() == 0
+
+
+def test_that_the_first_click_on_bytes_brings_the_largest_up_and_keeps_the_selected_row(
+    window: Window, qtbot: QtBot, tuned: Path
+) -> None:
+    panel = shown(window, qtbot, tuned, 4)
+    window.session.select(Selection("net/b"))
+    header, column = panel.table.horizontalHeader(), COLUMNS.index("Bytes")
+    at = QPoint(header.sectionViewportPosition(column) + header.sectionSize(column) // 2, header.height() // 2)
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    sizes = [panel.rows.index(row, column).data() for row in range(panel.rows.rowCount())]
+    assert sizes == ["24", "20", "12", "8"]
+    assert panel.table.currentIndex().siblingAtColumn(1).data() == "net/b"
+    assert [index.siblingAtColumn(1).data() for index in panel.table.selectionModel().selectedRows()] == ["net/b"]
+
+
+def test_that_numbers_in_names_sort_by_their_value(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "alone", {f"layer_{number}": np.zeros(1, np.float32) for number in (10, 9, 2)})
+    panel = shown(window, qtbot, tmp_path / "alone", 3)
+    panel.table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert [panel.rows.index(row, 1).data() for row in range(3)] == ["layer_2", "layer_9", "layer_10"]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget
 
 from graphviewer.gui.state.session import Selection
 from tests.gui.conftest import WAIT
@@ -18,13 +20,29 @@ if TYPE_CHECKING:
     from graphviewer.gui.window import Window
 
 SIZE = (1280, 800)
+BELOW = 222  # pixels
 
 
 def settle(window: Window, qtbot: QtBot) -> None:
-    """Wait until nothing is on its way and all is painted; no caret blinks in the picture."""
+    """Wait until nothing is on its way and two looks see the same; no caret blinks in the picture."""
+
+    def is_still() -> bool:
+        before = window.grab().toImage()
+        qtbot.wait(150)
+        return not window.jobs.is_busy() and not window.background.busy() and window.grab().toImage() == before
+
     qtbot.waitUntil(lambda: not window.jobs.is_busy() and not window.background.busy(), timeout=WAIT)
     window.stage.focus_canvas()
-    qtbot.wait(150)
+    qtbot.waitUntil(is_still, timeout=WAIT)
+    level(window)
+    qtbot.waitUntil(is_still, timeout=WAIT)
+
+
+def level(window: Window) -> None:
+    """Give the panels below one height: what Qt gives them depends on how often it laid the window out before."""
+    area = Qt.DockWidgetArea.BottomDockWidgetArea
+    below = [dock for dock in window.findChildren(QDockWidget) if window.dockWidgetArea(dock) == area]
+    window.resizeDocks(below, [BELOW] * len(below), Qt.Orientation.Vertical)
 
 
 def dress(window: Window, theme: str) -> None:

@@ -13,8 +13,10 @@ import pytest
 
 from graphviewer import protos
 from graphviewer.gui.work.worker_client import WorkerClient, how_it_ended
+from tests.gui.conftest import WAIT
 
-NODES = 60_000
+NODES = 150_000
+SECONDS = WAIT / 1000
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
 
@@ -64,7 +66,7 @@ def parse(client: WorkerClient, source: Path, target: Path) -> int:
 
 def stop_at_first_progress(client: WorkerClient, qtbot, job: int) -> int:
     """Stop the worker with SIGSTOP as soon as it reports progress of ``job``; its process number."""
-    with qtbot.waitSignal(client.progress, timeout=20_000, check_params_cb=lambda number, *_: number == job):
+    with qtbot.waitSignal(client.progress, timeout=WAIT, check_params_cb=lambda number, *_: number == job):
         pass
     process = client.process_id
     os.kill(process, signal.SIGSTOP)
@@ -78,7 +80,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
-def wait_until_dead(process: int, seconds: float = 5) -> bool:
+def wait_until_dead(process: int, seconds: float = SECONDS) -> bool:
     end = time.monotonic() + seconds
     while is_alive(process) and time.monotonic() < end:
         time.sleep(0.02)
@@ -88,7 +90,7 @@ def wait_until_dead(process: int, seconds: float = 5) -> bool:
 def test_that_jobs_run_in_order_and_end_once(client, qtbot, small_graph, tmp_path):
     heard = Heard(client)
     jobs = [parse(client, small_graph, tmp_path / f"{i}.pb") for i in range(3)]
-    qtbot.waitUntil(lambda: not client.is_busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not client.is_busy, timeout=WAIT)
     assert [event[1] for event in heard.events if event[0] == "done"] == jobs
     assert all(heard.end_of(job)[2]["nodes"] == 1 for job in jobs)
     assert all((tmp_path / f"{i}.pb").exists() for i in range(3))
@@ -98,7 +100,7 @@ def test_that_an_error_of_a_job_arrives_with_its_hint_and_the_worker_lives_on(cl
     heard = Heard(client)
     bad = parse(client, tmp_path / "absent.pb", tmp_path / "out.pb")
     good = parse(client, small_graph, tmp_path / "good.pb")
-    qtbot.waitUntil(lambda: not client.is_busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not client.is_busy, timeout=WAIT)
     kind, _, failure = heard.end_of(bad)
     assert kind == "failed"
     assert "absent.pb" in failure.message
@@ -107,7 +109,7 @@ def test_that_an_error_of_a_job_arrives_with_its_hint_and_the_worker_lives_on(cl
 
 
 def test_that_a_fault_of_the_program_is_said_with_its_traceback(client, qtbot):
-    with qtbot.waitSignal(client.failed, timeout=20_000) as ended:
+    with qtbot.waitSignal(client.failed, timeout=WAIT) as ended:
         client.submit("parse", {"no_such_parameter": 1})
     failure = ended.args[1]
     assert "TypeError" in failure.message
@@ -124,7 +126,7 @@ def test_that_killing_the_worker_in_the_middle_fails_the_job_and_the_next_one_wo
     killed = parse(client, text_graph, out / "killed.pb")
     following = parse(client, small_graph, tmp_path / "next.pb")
     os.kill(stop_at_first_progress(client, qtbot, killed), signal.SIGKILL)
-    qtbot.waitUntil(lambda: not client.is_busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not client.is_busy, timeout=WAIT)
     kind, _, failure = heard.end_of(killed)
     assert kind == "failed"
     assert "SIGKILL" in failure.message
@@ -142,10 +144,10 @@ def test_that_cancel_returns_at_once_though_the_worker_is_stopped(client, qtbot,
     process = stop_at_first_progress(client, qtbot, job)
     start = time.monotonic()
     client.cancel(job)
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 2.5  # a wait for a worker that does not answer takes 3 s
     assert heard.end_of(job) == ("cancelled", job)
     assert wait_until_dead(process)
-    qtbot.waitUntil(lambda: not client.is_busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not client.is_busy, timeout=WAIT)
     assert heard.end_of(following)[0] == "done"
     assert list(out.iterdir()) == []
 
@@ -160,7 +162,7 @@ def test_that_half_written_files_of_a_cancelled_job_go_and_older_ones_stay(clien
     temporary = tmp_path / ".new.pb.abcd1234"
     temporary.write_bytes(b"half")
     client.cancel(job)
-    qtbot.waitUntil(lambda: not new.exists(), timeout=5000)
+    qtbot.waitUntil(lambda: not new.exists(), timeout=WAIT)
     assert not temporary.exists()
     assert old.read_bytes() == b"old"
 
@@ -169,7 +171,7 @@ def test_that_half_written_files_of_a_cancelled_job_go_and_older_ones_stay(clien
 def test_that_what_a_job_started_ends_with_it(client, qtbot, text_graph, tmp_path):
     """A text graph of this size is read by protoc in a process of its own."""
     job = parse(client, text_graph, tmp_path / "out.pb")
-    qtbot.waitUntil(lambda: len(group_of(client.process_id)) > 1, timeout=20_000)
+    qtbot.waitUntil(lambda: len(group_of(client.process_id)) > 1, timeout=WAIT)
     group = group_of(client.process_id)
     client.cancel(job)
     assert all(wait_until_dead(process) for process in group)
@@ -193,7 +195,7 @@ def test_that_a_waiting_job_is_dropped_without_disturbing_the_running_one(client
     second = parse(client, small_graph, tmp_path / "second.pb")
     client.cancel(second)
     assert heard.end_of(second) == ("cancelled", second)
-    qtbot.waitUntil(lambda: not client.is_busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not client.is_busy, timeout=WAIT)
     assert heard.end_of(first)[0] == "done"
     assert not (tmp_path / "second.pb").exists()
 
@@ -201,7 +203,7 @@ def test_that_a_waiting_job_is_dropped_without_disturbing_the_running_one(client
 def test_that_cancelling_a_job_that_has_ended_does_nothing(client, qtbot, small_graph, tmp_path):
     heard = Heard(client)
     job = parse(client, small_graph, tmp_path / "done.pb")
-    qtbot.waitUntil(lambda: not client.is_busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not client.is_busy, timeout=WAIT)
     process = client.process_id
     client.cancel(job)
     assert heard.end_of(job)[0] == "done"
@@ -214,9 +216,9 @@ def test_that_a_worker_that_dies_while_idle_is_replaced_for_the_next_job(client,
     client.start()
     first = client.process_id
     os.kill(first, signal.SIGTERM)
-    qtbot.waitUntil(lambda: client.process_id == 0, timeout=5000)
+    qtbot.waitUntil(lambda: client.process_id == 0, timeout=WAIT)
     job = parse(client, small_graph, tmp_path / "out.pb")
-    qtbot.waitUntil(lambda: not client.is_busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not client.is_busy, timeout=WAIT)
     assert heard.end_of(job)[0] == "done"
 
 
@@ -224,7 +226,7 @@ def test_that_a_worker_that_cannot_start_fails_the_jobs_in_words(client, qtbot, 
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
     heard = Heard(client)
     jobs = [parse(client, small_graph, tmp_path / f"{i}.pb") for i in range(2)]
-    qtbot.waitUntil(lambda: not client.is_busy, timeout=5000)
+    qtbot.waitUntil(lambda: not client.is_busy, timeout=WAIT)
     assert all(heard.end_of(job)[0] == "failed" for job in jobs)
     assert "could not be started" in heard.end_of(jobs[0])[2].message
 
@@ -238,7 +240,7 @@ def test_that_closing_leaves_no_process_and_no_file(qapp, qtbot, text_graph, tmp
     job = parse(client, text_graph, out / "out.pb")
     process = stop_at_first_progress(client, qtbot, job)
     client.close()
-    assert not is_alive(process)
+    assert wait_until_dead(process)
     assert heard.end_of(job) is None
     assert list(out.iterdir()) == []
     client.submit("parse", {})
@@ -290,7 +292,7 @@ def test_that_results_of_an_operation_open_as_a_version_with_provenance(client, 
     source, out = tmp_path / "graph.pb", tmp_path / "result.meta"
     source.write_bytes(graph.SerializeToString())
     request = {"operation": "extract", "path": str(source), "out": str(out), "parameters": {"outputs": ["y"]}}
-    with qtbot.waitSignal(client.done, timeout=20_000) as ended:
+    with qtbot.waitSignal(client.done, timeout=WAIT) as ended:
         client.submit("operation", request, outputs=[out, out.with_suffix(".provenance.json")])
     result = ended.args[1]
     assert result["nodes"] == [3, 2]

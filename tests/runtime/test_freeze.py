@@ -73,7 +73,12 @@ def assert_equal(before: dict[str, np.ndarray], after: dict[str, np.ndarray]) ->
 
 
 def freeze(document: Document, outputs=("y",), **options) -> Result:
-    return operations()["freeze"].run(document, outputs=outputs, **options)
+    """Freeze; what was frozen stays as it is."""
+    before = document.graph_def.SerializeToString(deterministic=True)
+    try:
+        return operations()["freeze"].run(document, outputs=outputs, **options)
+    finally:
+        assert document.graph_def.SerializeToString(deterministic=True) == before
 
 
 def ops_of(document: Document) -> set[str]:

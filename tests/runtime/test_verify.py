@@ -348,7 +348,7 @@ def test_that_a_queue_without_runners_is_fed_and_does_not_wait(tmp_path):
     found = verify(document, document, ["y"])
 
     assert found.verdict == "same"
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 120
 
 
 def test_that_a_graph_that_takes_no_batch_but_one_is_run_with_one(tmp_path):

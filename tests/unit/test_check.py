@@ -193,8 +193,8 @@ def test_that_one_unknown_op_is_one_problem():
 
 def test_that_a_chain_of_20000_and_a_ring_of_20000_end():
     made = graph(20_000)
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert found(made) == []
     made.node[1].input[0] = made.node[-1].name
     assert found(made) == [("cycle", "n1")]
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5

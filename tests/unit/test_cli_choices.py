@@ -37,6 +37,50 @@ def test_that_tags_choose_the_graph_for_every_verb(two, tmp_path):
     assert loaded(stripped)["nodes"] == [5, 5]
 
 
+def test_that_diff_compares_two_graphs_of_one_file(two):
+    same = run("diff", two, two, "--json")
+    assert same.exit_code == 0 and loaded(same)["before"]["nodes"] == 3
+    both = loaded(run("diff", two, two, "--tags", "train", "--json"))
+    assert (both["before"]["nodes"], both["after"]["nodes"], both["summary"]["unchanged"]) == (5, 5, 5)
+    apart = run("diff", two, two, "--tags", "serve", "--tags-after", "train", "--json")
+    assert apart.exit_code == 1
+    assert (loaded(apart)["before"]["nodes"], loaded(apart)["after"]["nodes"]) == (3, 5)
+    assert run("diff", two, two, "--tags-after", "gpu").exit_code == 2
+
+
+def test_that_a_node_that_is_pinned_twice_is_refused(two):
+    refused = run("diff", two, two, "--pin", "n1=n1", "--pin", "n1=n2")
+    assert refused.exit_code == 2
+    assert "'n1' of the first graph is pinned twice: to 'n1' and to 'n2'." in refused.stderr
+    assert run("diff", two, two, "--pin", "n1=n1", "--pin", "n1=n1").exit_code == 0
+
+
+@pytest.fixture
+def variable(tmp_path):
+    """A graph with one variable, and two checkpoints elsewhere."""
+    write_nodes(tmp_path / "graph.pb", op("w", "VariableV2", dtype=DataType.FLOAT), op("y", "Identity", "w"))
+    (tmp_path / "runs").mkdir()
+    for number in (1, 2):
+        write_bundle(tmp_path / "runs" / f"model-{number}", {"w": np.array([1, number], "f4")})
+    return tmp_path / "graph.pb", tmp_path / "runs" / "model-1", tmp_path / "runs" / "model-2"
+
+
+def test_that_diff_takes_the_values_of_the_checkpoints_that_are_named(variable):
+    path, first, second = variable
+    same = run("diff", path, path, "--values", "--checkpoint", first, "--json")
+    assert same.exit_code == 0 and loaded(same)["summary"]["unchanged"] == 1
+    apart = run("diff", path, path, "--values", "--checkpoint", first, "--checkpoint-after", second, "--json")
+    assert apart.exit_code == 1
+    assert loaded(apart)["changes"][0]["details"]["difference"]["differing"] == 1
+
+
+def test_that_a_checkpoint_that_is_named_leaves_the_other_side_a_checkpoint(variable):
+    path, first, second = variable
+    found = run("diff", path, second, "--values", "--checkpoint", first, "--json")
+    assert found.exit_code == 1
+    assert loaded(found)["changes"][0]["details"]["difference"]["differing"] == 1
+
+
 def test_that_tags_that_are_not_there_are_refused_with_those_that_are(two):
     result = run("check", two, "--tags", "gpu,serve")
     assert result.exit_code == 2

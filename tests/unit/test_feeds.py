@@ -134,6 +134,77 @@ def test_that_what_does_not_fit_is_refused_with_both_sides(tmp_path):
             read(str(tmp_path / given), want)
 
 
+@pytest.mark.parametrize(
+    ("values", "dtype", "told"),
+    [
+        ([1.5, 2], DataType.INT32, "'x' (int32) cannot take 1.5, which x.npy holds."),
+        ([np.nan, 2], DataType.INT64, "cannot take nan"),
+        ([2**40, 1], DataType.INT32, "cannot take 1099511627776"),
+        ([-1, 1], DataType.UINT32, "cannot take -1"),
+        (np.array([2**63, 1], np.uint64), DataType.INT64, "cannot take 9223372036854775808"),
+        ([300, 1], DataType.UINT8, "cannot take 300"),
+        ([0, 2], DataType.BOOL, "'x' (bool) cannot take 2"),
+        ([1e300, 1], FLOAT, "'x' (float32) cannot take 1e+300"),
+        ([1 + 1j, 1], FLOAT, "holds complex128 values, but 'x' takes float32"),
+        (np.array(["2020", "2021"], "M8[Y]"), FLOAT, r"datetime64[Y] values, but 'x' takes float32"),
+        (np.zeros(2, [("a", "f4")]), FLOAT, "values, but 'x' takes float32"),
+    ],
+)
+def test_that_values_are_never_bent_to_fit(values, dtype, told, tmp_path):
+    np.save(tmp_path / "x.npy", np.array(values))
+
+    with pytest.raises(FeedError) as error:
+        read(str(tmp_path / "x.npy"), Wanted("x", dtype, [2]))
+    assert told in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (np.array([1.0, 2.0]), DataType.INT32),
+        (np.array([True, False]), DataType.INT64),
+        (np.array([1, 0]), DataType.BOOL),
+        (np.array([np.inf, np.nan]), FLOAT),
+        (np.array([0.1, 1 / 3]), FLOAT),
+        (np.array([1, 2], numpy_dtype(DataType.BFLOAT16)), DataType.BFLOAT16),
+        (np.array([1, 2], np.float32), DataType.BFLOAT16),
+        (np.array([1, 2], np.uint64), DataType.INT8),
+        (np.array([1, 2]), DataType.COMPLEX64),
+    ],
+)
+def test_that_values_that_a_dtype_can_hold_are_cast(values, dtype, tmp_path):
+    np.save(tmp_path / "x.npy", values)
+
+    found = read(str(tmp_path / "x.npy"), Wanted("x", dtype, [2]))
+
+    assert found.dtype == numpy_dtype(dtype)
+    np.testing.assert_array_equal(found, values.astype(numpy_dtype(dtype)))
+
+
+def test_that_a_number_is_no_value_for_what_cannot_hold_it():
+    with pytest.raises(FeedError, match=r"^'x' \(int32\) cannot take 1.5\."):
+        read("1.5", Wanted("x", DataType.INT32, []))
+
+
+def test_that_an_array_that_is_not_in_the_file_is_told_from_one_that_was_not_named(tmp_path):
+    np.savez(tmp_path / "two.npz", a=np.ones(2), b=np.zeros(2))
+    want = Wanted("x", FLOAT, [2])
+
+    with pytest.raises(FeedError, match=r"two\.npz holds 2 arrays, and no 'c'\.") as error:
+        read(f"{tmp_path / 'two.npz'}:c", want)
+    assert "Keys: a, b" in error.value.hint
+    with pytest.raises(FeedError, match="which one is not said"):
+        read(str(tmp_path / "two.npz"), want)
+
+
+def test_that_folders_and_words_are_no_values(tmp_path):
+    with pytest.raises(FeedError, match="is a folder, and not a value for 'x'"):
+        read(str(tmp_path), Wanted("x", FLOAT, [2]))
+    with pytest.raises(FeedError, match="There is no file hello") as error:
+        read("hello", Wanted("x", DataType.STRING, [2]))
+    assert "any file for its bytes" in error.value.hint
+
+
 def test_that_an_old_placeholder_without_a_shape_has_unknown_rank():
     graph_def = protos.GraphDef()
     node = graph_def.node.add(name="x", op="Placeholder")

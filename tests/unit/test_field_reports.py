@@ -20,6 +20,7 @@ from operation_graphs import (
 )
 
 from graphviewer import protos
+from graphviewer.analysis.coverage import coverage
 from graphviewer.analysis.diff import compare
 from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs, warn_output
 from graphviewer.analysis.import_check import import_faults
@@ -64,9 +65,23 @@ def test_that_outputs_are_ranked_with_reasons_and_training_nodes_are_none_tf3986
     assert not {one.name for one in found} & {"train", "gradients/grad", "net/w/Assign", "net/w/Initializer/zeros"}
 
 
-@pytest.mark.parametrize("text", ["prob", "prob:0", "^prob", "'prob:0'", '"prob"'])
+def test_that_of_more_than_10000_nodes_a_few_are_offered_and_the_right_one_first_tf3986():
+    layers = (identity(f"l{n} = Relu l{n - 1}" if n else "l0 = Relu net/logits") for n in range(5_000))
+    ends = (identity(f"gradients/g{n} = ReluGrad gradients/grad l{n}") for n in range(5_000))
+
+    found = suggest_outputs(trained(*layers, *ends, identity("score = Softmax l4999")))
+
+    assert len(found) == 10
+    assert {one.name for one in found[:2]} == {"prob", "score"}
+    assert not [one for one in found if one.name.startswith("gradients/")]
+
+
+@pytest.mark.parametrize(
+    "text", ["prob", "prob:0", "^prob", "'prob:0'", '"prob"', "graph.get_tensor_by_name('prob:0')"]
+)
 def test_that_names_are_taken_as_code_and_messages_write_them_cpm43(text):
     assert resolve(text, trained().graph.index).node == "prob"
+    assert run("extract", trained(), outputs=[text]).outputs == ("prob",)
 
 
 def test_that_an_output_that_depends_on_no_input_is_warned_about_landmark95():
@@ -74,6 +89,19 @@ def test_that_an_output_that_depends_on_no_input_is_warned_about_landmark95():
 
     assert "depends on no input" in warn_output(before, Endpoint("norm"))
     assert "depends on no input" in " ".join(freeze(before, Values({"net/w": WEIGHTS}), ["norm"]).warnings)
+
+
+def test_that_the_shape_of_an_initialiser_is_refused_and_a_kernel_warned_about_landmark95():
+    shape = const("net/v/Initializer/shape", [2, 2], DataType.INT32)
+    first = node("net/v/Initializer/zeros = RandomUniform net/v/Initializer/shape", T=DataType.INT32, dtype=F)
+    assigned = node("net/v/Assign = Assign net/v net/v/Initializer/zeros", T=F)
+    before = trained(variable("net/v", [2, 2]), shape, first, assigned)
+
+    with pytest.raises(OperationError, match="first values"):
+        freeze(before, Values({"net/w": WEIGHTS}), ["net/v/Initializer/shape"])
+    kernel = freeze(before, Values({"net/w": WEIGHTS}), ["net/w/read"])
+    assert "'net/w/read' depends on no input" in " ".join(kernel.warnings)
+    assert "net/w/read" not in {one.name for one in suggest_outputs(before)[:3]}
 
 
 @pytest.mark.parametrize("name", ["net/w/Assign", "net/w/Initializer/zeros", "train"])
@@ -111,6 +139,20 @@ def test_that_missing_values_are_listed_with_the_nearest_keys_ml_kws63():
     assert "variables verb" in error.value.hint
 
 
+@pytest.mark.parametrize("name", ["net/batch_norm/beta", "net/act_quant/max", "output_bias"])
+def test_that_graph_and_checkpoint_are_compared_in_three_ways_ml_kws63_models10614_bert3(name):
+    before = network(variable(name, [2]))
+    near = f"old/{name}"
+
+    found = coverage(before, Values({"net/w": WEIGHTS, near: [0.0, 0.0], "global_step": 1.0}))
+
+    assert {row.name or row.key: row.status for row in found.variables} == {
+        "net/w": "both", name: "only_graph", near: "only_checkpoint", "global_step": "only_checkpoint",
+    }  # fmt: skip
+    assert next(row.nearest for row in found.variables if row.name == name)[0] == near
+    assert found.ratio == 1 / 2
+
+
 def test_that_unfitting_shapes_are_a_table_tf24808_models8701():
     with pytest.raises(OperationError, match=r"net/w +float32 \[2, 2\] +float32 \[3, 2\]"):
         freeze(network(), Values({"net/w": np.zeros((3, 2))}))
@@ -127,8 +169,9 @@ def test_that_an_object_based_checkpoint_is_called_that_automl249():
 def test_that_a_graph_given_as_checkpoint_is_called_one_tf22245(tmp_path):
     (tmp_path / "graph.pbtxt").write_text('node { name: "x" op: "Placeholder" }\n')
 
-    with pytest.raises(GraphViewerError, match=r"graph\.pbtxt"):
+    with pytest.raises(GraphViewerError, match=r"graph\.pbtxt is not a checkpoint but a GraphDef text") as error:
         open_checkpoint(tmp_path / "graph.pbtxt")
+    assert "prefix" in error.value.hint
 
 
 # The frozen graph will not load or run

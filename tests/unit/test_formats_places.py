@@ -128,32 +128,6 @@ def test_that_the_newest_graph_of_an_events_file_opens_with_its_collections(tmp_
     document = open_document(path)
     assert (document.kind, document.graph_def, document.problems) == ("tfevents", newest, ())
     assert document.collections == {"train_op": ("n1",)}
-    assert document.extra["graphs"] == {"GraphDef": 2, "MetaGraphDef": 1}
-
-
-def run_metadata():
-    run = protos.RunMetadata()
-    run.function_graphs.add().pre_optimization_graph.CopyFrom(graph(3))
-    run.function_graphs.add().pre_optimization_graph.CopyFrom(graph(6))
-    return run.SerializeToString()
-
-
-def traced_event(how):
-    if how == "tagged":
-        return protos.Event(tagged_run_metadata={"tag": "step", "run_metadata": run_metadata()})
-    event = protos.Event()
-    value = event.summary.value.add(tag="step")
-    value.metadata.plugin_data.plugin_name = "graph_run_metadata_graph"
-    value.tensor.string_val.append(run_metadata())
-    return event
-
-
-@pytest.mark.parametrize("how", ["tagged", "summary"])
-def test_that_a_traced_graph_is_found_in_run_metadata(tmp_path, how):
-    path = tmp_path / "events.out.tfevents.1"
-    path.write_bytes(events(traced_event(how)))
-    document = open_document(path)
-    assert (document.kind, document.graph_def) == ("tfevents", graph(6))
 
 
 def test_that_an_events_file_without_graphs_is_an_empty_document_with_a_problem(tmp_path):

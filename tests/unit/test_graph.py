@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from graphviewer import protos
 from graphviewer.model.graph import Graph
-from graphviewer.model.names import CONTROL_PORT, parse_input
+from graphviewer.model.names import CONTROL_PORT
 
 
 def graph_of(nodes: Mapping[str, list[str]]) -> Graph:
@@ -79,30 +77,6 @@ def test_that_opening_does_not_build_the_networkx_view() -> None:
     graph = graph_of(DIAMOND)
     graph.ancestors([3])
     assert "digraph" not in vars(graph)
-
-
-@st.composite
-def random_nodes(draw: st.DrawFn) -> dict[str, list[str]]:
-    count = draw(st.integers(1, 12))
-    names = [f"n{i}" for i in range(count)]
-    text = st.one_of(
-        st.sampled_from(names), st.sampled_from(names).map("^{}".format), st.sampled_from(names).map("{}:2".format)
-    )
-    return {name: draw(st.lists(text, max_size=4)) for name in names}
-
-
-@given(random_nodes())
-@settings(max_examples=60, deadline=None)
-def test_that_ancestors_are_the_closure_of_the_inputs(nodes: dict[str, list[str]]) -> None:
-    graph = graph_of(nodes)
-    for seed in nodes:
-        wanted, todo = set(), [seed]
-        while todo:
-            name = todo.pop()
-            if name not in wanted:
-                wanted.add(name)
-                todo += [parse_input(text)[0] for text in nodes[name]]
-        assert named(graph, graph.ancestors([graph.index[seed]])) == wanted
 
 
 def test_that_ops_are_numbered_in_order_of_first_appearance_across_blocks() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from graphviewer import protos
 from graphviewer.analysis.diff import compare
-from graphviewer.analysis.merge import merge
+from graphviewer.analysis.merge import merge, merged_scopes
 from graphviewer.model.document import Document
 from graphviewer.model.overlay import EDGE_STATUSES
 from graphviewer.model.provenance import Origin, Provenance, Removal
@@ -94,3 +94,17 @@ def test_that_graphs_without_edges_and_without_nodes_merge():
     assert union.overlay.counts() == {"added": 1}
     assert np.array_equal(union.edge_status, [])
     assert len(merged(document(), document()).document.graph) == 0
+
+
+def test_that_the_scopes_alone_are_those_of_the_union():
+    before = document(("a/x", "Placeholder"), ("a/b/gone", "Relu", "a/x"), ("a/y", "Neg", "a/b/gone"), ("z", "NoOp"))
+    after = document(("a/x", "Placeholder"), ("a/y", "Neg", "a/x"), ("a/b/new", "Exp", "a/y"), ("z", "NoOp"))
+    diff = compare(before, after)
+    union, alone = merge(before, after, diff), merged_scopes(diff)
+    scopes = union.document.scopes
+    assert [alone.scopes.path(item) for item in range(len(alone.scopes))] == [
+        scopes.path(item) for item in range(len(scopes))
+    ]
+    assert np.array_equal(alone.overlay.by_item(alone.scopes), union.overlay.by_item(scopes))
+    assert np.array_equal(alone.from_before, union.from_before)
+    assert np.array_equal(alone.from_after, union.from_after)

@@ -69,6 +69,23 @@ def test_that_lists_are_split_at_commas_and_doubles_dropped() -> None:
     assert found == [Endpoint("net/prob"), Endpoint("net/logits")]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('Tensor("net/prob:0", shape=(?, 10), dtype=float32)', ["net/prob"]),
+        ('Tensor("net/prob:0", shape=(), dtype=float32, device=/device:GPU:0)', ["net/prob"]),
+        ("<tf.Tensor 'net/prob:0' shape=(None, 10) dtype=float32>", ["net/prob"]),
+        ("[<tf.Tensor 'net/prob:0' shape=(None, 8, 8) dtype=float32>, <tf.Tensor 'images:1' shape=() dtype=int32>]",
+         ["net/prob", "images:1"]),
+        ("<tf.Operation 'images' type=Placeholder>", ["images"]),
+        ("sess.run(['net/prob:0', 'net/logits:0'])", ["net/prob", "net/logits"]),
+        ('output_node_names = ["net/prob", "net/logits"]', ["net/prob", "net/logits"]),
+    ],
+)  # fmt: skip
+def test_that_what_python_prints_or_takes_can_be_pasted(text: str, expected: list[str]) -> None:
+    assert [str(found) for found in resolve_all([text], INDEX)] == expected
+
+
 def test_that_a_name_with_a_comma_is_one_name() -> None:
     assert resolve_all(["a,b"], {"a,b": 0, "a": 1}) == [Endpoint("a,b")]
 

@@ -4,8 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from function_graphs import apply
-from operation_graphs import F, by_name, const, document, identity, lines, node, placeholder, value_of, variable
+from operation_graphs import F, apply, by_name, const, document, identity, lines, node, placeholder, value_of, variable
 
 from graphviewer.analysis.diff import compare
 from graphviewer.errors import OperationError
@@ -168,10 +167,10 @@ def test_that_a_damaged_or_hostile_graph_takes_no_time_and_no_memory():
         integer("worse = Pack"),
     )
 
-    start = time.perf_counter()
+    start = time.process_time()
     result = operations()["fold-constants"].run(before)
 
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert by_name(result.document)["fill"].op == "Fill"
     assert by_name(result.document)["b7"].op == "AddV2"
 

@@ -1,9 +1,9 @@
 """Flags that say whether a network trains, and conditionals on them."""
 
 import pytest
-from function_graphs import apply
 from operation_graphs import (
     F,
+    apply,
     by_name,
     const,
     document,

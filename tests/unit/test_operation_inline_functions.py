@@ -1,8 +1,21 @@
 """Inlining: bodies in the place of calls, and calls that stay."""
 
 import pytest
-from function_graphs import SQUARE, TWICE, apply, call, function
-from operation_graphs import F, by_name, const, document, identity, lines, node, placeholder
+from operation_graphs import (
+    SQUARE,
+    TWICE,
+    F,
+    apply,
+    by_name,
+    call,
+    const,
+    document,
+    function,
+    identity,
+    lines,
+    node,
+    placeholder,
+)
 
 from graphviewer.analysis.diff import compare
 from graphviewer.errors import OperationError

@@ -1,8 +1,7 @@
 """Renaming: every place that names a node, and names that cannot be."""
 
 import pytest
-from function_graphs import apply
-from operation_graphs import by_name, document, identity, lines, placeholder, variable
+from operation_graphs import apply, by_name, document, identity, lines, placeholder, variable
 
 from graphviewer import protos
 from graphviewer.analysis.diff import compare

@@ -1,8 +1,20 @@
 """Clearing devices, pruning the library, and what all rewriting operations have in common."""
 
 import pytest
-from function_graphs import SQUARE, TWICE, apply, call, function
-from operation_graphs import F, by_name, const, document, identity, node, placeholder
+from operation_graphs import (
+    SQUARE,
+    TWICE,
+    F,
+    apply,
+    by_name,
+    call,
+    const,
+    document,
+    function,
+    identity,
+    node,
+    placeholder,
+)
 
 from graphviewer.analysis.diff import compare
 from graphviewer.errors import Cancelled, OperationError

@@ -168,9 +168,9 @@ def test_that_a_slow_expression_ends_in_time() -> None:
         b.node(f"{'a' * 150}{number}", "NoOp")
     index = SearchIndex(Document("graphdef", b.graph_def))
     index.complete()
-    begin = time.perf_counter()
+    begin = time.process_time()
     hits = index.search(parse_query("/a*a*a*=/"), seconds=0.05)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
     assert hits.note == TOO_SLOW and len(hits) == 0
 
 

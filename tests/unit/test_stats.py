@@ -6,7 +6,7 @@ import numpy as np
 from checkpoint_files import write_bundle
 from format_files import const, graph, meta_graph, saved_model, write
 
-from graphviewer.analysis.stats import statistics
+from graphviewer.analysis.stats import statistics, totals
 from graphviewer.formats import open_document
 from graphviewer.model.document import Document
 from graphviewer.protos import DataType
@@ -68,3 +68,12 @@ def test_that_a_checkpoint_has_variables_and_no_nodes(tmp_path):
     found = statistics(open_document(prefix))
     assert (found.nodes, found.variables, found.parameters) == (0, 2, 8)
     assert found.bytes == sum(path.stat().st_size for path in tmp_path.iterdir())
+
+
+def test_that_the_totals_of_a_comparison_are_those_of_the_whole_count():
+    made = graph(4)
+    variable(made, "v", 3, 4)
+    document = Document("graphdef", made)
+    found, whole = totals(document), statistics(document)
+    assert found == (whole.nodes, whole.parameters, whole.bytes, whole.ops)
+    assert list(found.ops) == list(whole.ops)

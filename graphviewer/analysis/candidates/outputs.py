@@ -52,6 +52,7 @@ OTHER_OPS = {
     "Fill": -3.0,
     "InTopK": -3.0,
     "InTopKV2": -3.0,
+    "IsFinite": -3.0,
     "Mean": -0.5,
     "Pack": -1.0,
     "StridedSlice": -1.0,
@@ -192,7 +193,8 @@ class Outputs:
         node, op = candidate.node, self.graph.ops[candidate.node]
         candidate.add(OUTPUT_OPS.get(op, 0.0), f"op {op}" if op in OUTPUT_OPS else "")
         candidate.add(OTHER_OPS.get(op, 0.0))
-        if self.uses.perhaps_judging[node] and op not in SHAPING:
+        inputs = self.facts.inputs(node)[:1] if op in SHAPING else [node]
+        if self.uses.perhaps_judging[node] and self.uses.perhaps_judging[inputs].any():
             candidate.add(-2.0, "may be a part of the loss")
         if not self.facts.from_values[node]:
             random = self._from_random[node]
@@ -215,6 +217,8 @@ class Outputs:
             candidate.add(4.0 * share if share else -3.0, f"depends on {share:.0%} of the {word}" if share else none)
         if (above & self._judges).any():
             candidate.add(-8.0, "comes after a loss")
+        if (above & self.forward.labelled & facts.sources).any():
+            candidate.add(-6.0, "depends on the labels")
         in_training = np.count_nonzero(above & self._training_mode)
         if in_training:
             candidate.add(-3.0, f"{in_training} batch norms or dropouts above it are in training mode")

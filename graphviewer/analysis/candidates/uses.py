@@ -42,7 +42,7 @@ class Uses:
     def perhaps_judging(self) -> Mask:
         """bool [n]: arithmetic that only losses and metrics use: mostly a part of them, else the network's end."""
         facts, seeded = self.facts, self.roles.seeded
-        fitting = facts.family(NO_LAYERS | {"Transpose"}) & ~facts.is_read & ~self.training
+        fitting = (facts.family(NO_LAYERS | {"Transpose"}) | facts.self_products) & ~facts.is_read & ~self.training
         ends = self.judging | seeded.has("metric")
         above = facts.mask(climb(facts, np.flatnonzero(ends).tolist(), fitting.__getitem__)) & ~ends
         return np.asarray((self.forward.loss_only | above) & ~self.judging)

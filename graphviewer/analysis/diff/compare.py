@@ -191,8 +191,9 @@ def _gone(pairing: Pairing) -> Iterator[tuple[int, Change]]:
     """The nodes of the first graph that are in the second no more."""
     gone = np.flatnonzero(pairing.match < 0)
     passed = spliced(pairing, [node for node in gone.tolist() if node not in pairing.removals])
+    ops, details = pairing.before.graph.ops, cache(lambda op: {"op": [op, None]})  # one for all nodes of an op
     for node in gone.tolist():
-        name, op = pairing.names_before[node], pairing.before.node(node).op
+        name, op = pairing.names_before[node], ops[node]
         removal = pairing.removals.get(node)
         if removal is not None:
             status = SPLICED if removal.rule == "spliced" else REMOVED
@@ -203,7 +204,7 @@ def _gone(pairing: Pairing) -> Iterator[tuple[int, Change]]:
         else:
             status, reason = REMOVED, f"this {op} is in the first graph only"
             match = pairing.alone.get((0, node), UNMATCHED)
-        yield node, Change(STATUSES[status], name, None, reason, match, {"op": [op, None]}, node, -1)
+        yield node, Change(STATUSES[status], name, None, reason, match, details(op), node, -1)
 
 
 def _new(pairing: Pairing) -> Iterator[Change]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -48,20 +50,24 @@ def explained(diff: Diff, roles: Overlay | None) -> Diff:
     """
     if roles is None:
         return diff
-    return replace(diff, changes=tuple(_explained(change, roles) for change in diff.changes))
+    # Nodes of one op and one role share their details: fewer objects, and fewer for the collector to walk over.
+    known: dict[tuple[str, str], Mapping[str, Any]] = {}
+    return replace(diff, changes=tuple(_explained(change, roles, known) for change in diff.changes))
 
 
-def _explained(change: Change, roles: Overlay) -> Change:
+def _explained(change: Change, roles: Overlay, known: dict[tuple[str, str], Mapping[str, Any]]) -> Change:
     role = roles.category(change.before_node) if change.status in _GONE else None
     if role is None:
         return change
     reason = change.reason
     why = roles.reasons[change.before_node]
+    op = change.details["op"][0]
     if change.status == "removed" and change.match in (UNMATCHED, STRUCTURE) and why:
-        op = change.details["op"][0]
         begin = why[:1] if why.startswith(op) else why[:1].lower()
         reason = f"{role.replace('_', ' ')}: {begin}{why[1:].rstrip('.')}"
-    details = {**change.details, "role": role}
+    details = known.get((op, role))
+    if details is None:
+        details = known[op, role] = {**change.details, "role": role}
     return Change(change.status, change.before, None, reason, change.match, details, change.before_node)
 
 

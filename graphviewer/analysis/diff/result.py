@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,8 @@ REMOVED, ADDED, CONVERTED, SPLICED, RENAMED, CHANGED, REWIRED, UNCHANGED = range
 UNCHANGED_REASON = "the same on both sides"
 
 
-@dataclass(frozen=True)
-class Change:
-    """One node that is not the same on both sides.
+class Change(NamedTuple):
+    """One node that is not the same on both sides; a tuple, for a comparison may make half a million of them.
 
     Attributes:
         status: one of ``STATUSES``.
@@ -47,7 +47,7 @@ class Change:
     after: str | None
     reason: str
     match: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = MappingProxyType({})
     before_node: int = -1
     after_node: int = -1
 

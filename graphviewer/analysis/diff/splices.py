@@ -29,9 +29,9 @@ def spliced(pairing: Pairing, gone: Sequence[int]) -> Mapping[int, str]:
     Every consumer that is still there must read the input at the same place; a chain of gone pass-through nodes is
     followed to its start.
     """
-    ops = pairing.before.graph_def.node
-    passing = [node for node in gone if ops[node].op in _PASS_THROUGH]
-    if not passing:
+    passing = np.flatnonzero(pairing.before.graph.of_ops(_PASS_THROUGH))
+    passing = passing[np.isin(passing, gone)]
+    if not len(passing):
         return {}
     before, after = pairing.before.graph, pairing.after.graph
     mask = np.zeros(len(before), np.bool_)

@@ -130,9 +130,10 @@ def values_of(document: Document) -> dict[str, Stored]:
     checkpoint = open_checkpoint(document.checkpoint) if document.checkpoint is not None else None
     if document.kind == "checkpoint" and checkpoint is not None:
         return _of_checkpoint(checkpoint)
-    found = _of_constants(document, has_variables=checkpoint is not None)
+    sources = variable_sources(document, checkpoint) if checkpoint is not None else {}
+    found = _of_constants(document, has_variables=bool(sources))
     if checkpoint is not None:
-        for node, source in variable_sources(document, checkpoint).items():
+        for node, source in sources.items():
             if source.key in checkpoint:
                 found[document.graph.names[node]] = _of_key(checkpoint, source.key, source.slice)
     return found

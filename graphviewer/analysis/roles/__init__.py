@@ -9,6 +9,7 @@ import numpy as np
 
 from graphviewer.analysis import ops
 from graphviewer.analysis.roles.arithmetic import averaging
+from graphviewer.analysis.roles.conditionals import by_branch
 from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
 from graphviewer.analysis.roles.inference import needed
 from graphviewer.analysis.roles.loss import NO_LAYERS, Forward
@@ -64,6 +65,7 @@ class Roles:
         for role in AVERAGES:
             moving = averaging(self.facts, self.seeded.has(role) & self.facts.assigns)
             self.seeded.give(moving, role, f"Computes an update of {role.replace('_', ' ')}s.")
+        by_branch(self.seeded)
         silent = self.seeded.has("summary") | self.seeded.has("check") | self.facts.leftovers
         self.forward = Forward(self.training, ~self.seeded.open, self.seeded.has("gradient"), silent)
 
@@ -132,7 +134,7 @@ class Roles:
             role = given.role(variable)
             named = facts.graph.names[variable]
             role = "unused" if role == "inference" else role
-            given.give(facts.mask([node]), role, f"Reads {named}, but nothing uses that.")
+            given.give_one(node, role, f"Reads {named}, but nothing uses that.")
         weights = facts.below(facts.variables) & forward.reached
         given.give(weights, "training_forward", "Forward pass that the outputs do not need.")
         given.give(given.open, "unused", "Nothing uses it.")

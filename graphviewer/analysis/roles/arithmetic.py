@@ -22,6 +22,17 @@ ELEMENTWISE = UNARY | {
 }
 """What the update rules of optimizers are made of."""
 
+REDUCING = frozenset({"ExpandDims", "Max", "Mean", "Sum"})
+"""Makes norms, and moments of rows and columns, of what an optimizer computed elementwise."""
+
+CONDITIONS = frozenset(
+    {
+        *("All", "Any", "Equal", "Greater", "GreaterEqual", "IsFinite", "IsInf", "IsNan", "Less", "LessEqual"),
+        *("LogicalAnd", "LogicalNot", "LogicalOr", "NotEqual", "Identity", "Switch"),
+    }
+)
+"""What lies between values and what is decided by them; a loss that only a check reads is not among them."""
+
 
 def reads_itself(facts: Facts, write: Write) -> bool:
     """The new value of a variable reads the old one a few steps above."""
@@ -57,7 +68,9 @@ def descending(facts: Facts, written: Mask, backward: Mask, forward: Mask) -> Ma
     kept = facts.is_read & variables[facts.behind]
     side = ~backward & (facts.family({"Const"}) | kept | ~forward)
     elementwise, unary = facts.family(ELEMENTWISE) & backward, facts.family(UNARY)
-    owned = _owned(facts, elementwise, side & facts.below(facts.variables | facts.sources))
+    reducing = facts.family(REDUCING) & backward
+    owned = _owned(facts, elementwise, reducing, side & facts.below(facts.variables | facts.sources))
+    reduced = reducing & _owned(facts, elementwise, reducing, side)
     per_row, rows = facts.family({"UnsortedSegmentSum"}), facts.family({"Unique"})
 
     def sums_rows(node: int) -> bool:
@@ -66,7 +79,7 @@ def descending(facts: Facts, written: Mask, backward: Mask, forward: Mask) -> Ma
 
     def fits(node: int) -> bool:
         if not elementwise[node]:
-            return sums_rows(node)
+            return reduced[node] or sums_rows(node)
         inputs = facts.inputs(node)
         scaled = [one for one in inputs if elementwise[one] and set(inputs).intersection(facts.inputs(one))]
         return bool(owned[node] or unary[node] or len(set(inputs)) == 1 or side[inputs].any() or scaled)
@@ -75,13 +88,15 @@ def descending(facts: Facts, written: Mask, backward: Mask, forward: Mask) -> Ma
     return facts.mask(by_hand | climb(facts, np.flatnonzero(facts.applies).tolist(), sums_rows)) & ~facts.ends
 
 
-def _owned(facts: Facts, elementwise: Mask, state: Mask) -> Mask:
-    """bool [n]: ``elementwise`` nodes that read ``state``, what an optimizer keeps or is fed, or others of them."""
+def _owned(facts: Facts, elementwise: Mask, reducing: Mask, state: Mask) -> Mask:
+    """bool [n]: ``elementwise`` nodes that read ``state``, or others of them, and ``reducing`` ones over these."""
     found = np.zeros(facts.count, np.bool_)
     for node in facts.order:
         if elementwise[node]:
             inputs = facts.inputs(node)
             found[node] = state[inputs].any() or found[inputs].any()
+        elif reducing[node]:
+            found[node] = found[facts.inputs(node)[:1]].any()
     return found
 
 

@@ -23,6 +23,7 @@ PLUMBING = frozenset({"Cast", "PreventGradient", "Reshape", "StopGradient"})
 LOSS_ARITHMETIC = PLUMBING | {
     *("Abs", "Add", "AddN", "AddV2", "BroadcastTo", "ClipByValue", "ConcatV2", "Const", "Cumsum", "DivNoNan", "Equal"),
     *("Exp", "ExpandDims", "Fill", "Greater", "GreaterEqual", "L2Loss", "Less", "Log", "Log1p", "LogicalAnd", "Max"),
+    *("MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3"),
     *("Maximum", "Mean", "Min", "Minimum", "Mul", "Neg", "NotEqual", "OneHot", "OnesLike", "Pack", "Pow", "Prod"),
     *("Range", "Rank", "RealDiv", "Rsqrt", "Select", "SelectV2", "Shape", "Size", "Slice", "Softplus", "Sqrt"),
     *("Square", "SquaredDifference", "Squeeze", "StridedSlice", "Sub", "Sum", "Tile", "Where", "ZerosLike"),
@@ -67,7 +68,7 @@ class Backward:
     @cached_property
     def below_gradient_ops(self) -> Mask:
         """bool [n]: depends on a gradient op, writes and summaries left out."""
-        return self.facts.below(self.gradient_ops, self.facts.ends) & ~self.facts.ends
+        return self.facts.below(self.gradient_ops, self.facts.no_values) & ~self.facts.no_values
 
     @cached_property
     def surely_forward(self) -> Mask:
@@ -97,7 +98,7 @@ class Backward:
             forward = self.surely_forward
             reached = None
             if near and not forward[node] and not forward[near].any():
-                reached = self.facts.below(self.facts.mask([node]), self.facts.ends) & ~self.facts.ends
+                reached = self.facts.below(self.facts.mask([node]), self.facts.no_values) & ~self.facts.no_values
             self._reach[node] = None if reached is None or (reached & forward).any() else reached
         return self._reach[node]
 
@@ -228,7 +229,7 @@ class Backward:
         others = self.gradient_ops & ~self.below_seeds & ~facts.family({"BroadcastGradientArgs"})  # looks at forms only
         if not self.seeds or not others.any():
             return self.below_gradient_ops & ~self.below_seeds
-        stop = facts.ends | self.below_seeds
+        stop = facts.no_values | self.below_seeds
         below = facts.below(others, stop) & ~stop
         towards = facts.above(others)
         applied = facts.above(facts.mask(node for group in self.groups for node in group), stop)

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphviewer.analysis import ops
 from graphviewer.analysis.effects import effect_only
+from graphviewer.analysis.roles.calls import Uses, argument_uses
 from graphviewer.analysis.roles.library import function_ops
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints, Mask
@@ -46,21 +47,15 @@ class Facts:
 
     def family(self, family: Callable[[str], bool] | Collection[str]) -> Mask:
         """bool [n]: nodes of an op family."""
-        names, codes = self._op_codes
+        names, codes = self.graph.op_codes
         test = family if callable(family) else family.__contains__
         return np.fromiter((test(op) for op in names), np.bool_, len(names))[codes]
-
-    @cached_property
-    def _op_codes(self) -> tuple[list[str], Ints]:
-        """The distinct ops, and int32 [n] which of them each node has."""
-        known = {op: code for code, op in enumerate(dict.fromkeys(self.graph.ops))}
-        codes = np.fromiter(map(known.__getitem__, self.graph.ops), np.int32, self.count)
-        return list(known), codes
 
     def mask(self, nodes: Iterable[int]) -> Mask:
         """bool [n]: the given nodes; negative numbers are left out."""
         found = np.zeros(self.count, np.bool_)
-        found[[node for node in nodes if node >= 0]] = True
+        numbers = np.fromiter(nodes, np.int64)
+        found[numbers[numbers >= 0]] = True
         return found
 
     def named(self, names: Iterable[str]) -> Mask:
@@ -83,6 +78,12 @@ class Facts:
         """int32 [data edges] each: source and destination of every data edge."""
         keep = ~self.graph.control
         return self.graph.src[keep], self.graph.dst[keep]
+
+    @cached_property
+    def control(self) -> tuple[Ints, Ints]:
+        """int32 [control edges] each: source and destination of every control edge."""
+        graph = self.graph
+        return graph.src[graph.control], graph.dst[graph.control]
 
     @cached_property
     def consumers(self) -> tuple[list[int], list[int]]:
@@ -115,13 +116,14 @@ class Facts:
 
     def waits_for(self, among: Mask) -> Mask:
         """bool [n]: a control input comes from ``among``, directly or through groups (NoOp) of such nodes."""
-        graph = self.graph
-        src, dst = graph.src[graph.control], graph.dst[graph.control]
+        src, dst = self.control
         group = self.family({"NoOp"})
         found = np.zeros(self.count, np.bool_)
         reached = among
         while reached.any():
-            new = self.mask(dst[reached[src]].tolist()) & ~found
+            new = np.zeros(self.count, np.bool_)
+            new[dst[reached[src]]] = True
+            new &= ~found
             found |= new
             reached = new & group
         return found
@@ -185,14 +187,24 @@ class Facts:
         return self.mask(found)
 
     @cached_property
+    def self_products(self) -> Mask:
+        """bool [n]: products of a batch with itself, rows by rows: distances of pairs, Gram matrices."""
+        first = ops.first_inputs(self.graph)
+        turned = self.family({"Identity", "Reshape", "Transpose"}) & (first >= 0)
+        behind = np.where(turned, first, np.arange(self.count))
+        behind = behind[behind]
+        products = np.flatnonzero(self.family({"BatchMatMul", "BatchMatMulV2", "MatMul"})).tolist()
+        return self.mask(node for node in products if len(set(behind[self.inputs(node)].tolist())) == 1)
+
+    @cached_property
     def single_variable(self) -> list[int]:
         """[n]: the only variable whose value a node depends on, NONE without one, MANY for more than one."""
-        graph, shape = self.graph, self.family(ops.SHAPE_OPS).tolist()
+        graph, shape, chooses = self.graph, self.family(ops.SHAPE_OPS).tolist(), self.conditions.tolist()
         found: list[int] = np.where(self.variables, np.arange(self.count), NONE).tolist()
         start, readers = self.consumers
         for node in self.order:
             seen = found[node]
-            if seen == NONE or graph.ops[node] in ("NextIteration", "RefNextIteration"):
+            if seen == NONE or chooses[node] or graph.ops[node] in ("NextIteration", "RefNextIteration"):
                 continue
             for reader in readers[start[node] : start[node + 1]]:
                 if shape[reader]:
@@ -212,6 +224,16 @@ class Facts:
         return self.below(self.sources)
 
     @cached_property
+    def from_data(self) -> Mask:
+        """bool [n]: computed from data that enters the graph, or by code outside of it; not only chosen by such."""
+        return self.below(self.sources | self.opaque, self.conditions)
+
+    @cached_property
+    def opaque(self) -> Mask:
+        """bool [n]: runs code that the graph does not hold: Python, other processes, ops of other libraries."""
+        return self.family(ops.is_opaque_op)
+
+    @cached_property
     def from_values(self) -> Mask:
         """bool [n]: depends on the values of data that enters the graph, not only on its shape."""
         shapes = self.family(ops.SHAPE_OPS)
@@ -219,8 +241,9 @@ class Facts:
 
     @cached_property
     def applies(self) -> Mask:
-        """bool [n]: optimizer ops."""
-        return self.family(ops.is_apply_op)
+        """bool [n]: optimizer ops, and calls of functions that run some."""
+        calls = (node for node, inside in self.called_ops.items() if any(map(ops.is_apply_op, inside)))
+        return self.family(ops.is_apply_op) | self.mask(calls)
 
     @cached_property
     def assigns(self) -> Mask:
@@ -236,6 +259,14 @@ class Facts:
     def ends(self) -> Mask:
         """bool [n]: where a walk down from gradients stops: writes and summaries."""
         return self.applies | self.assigns | self.recorders
+
+    @cached_property
+    def no_values(self) -> Mask:
+        """bool [n]: where a walk down over values stops: ``ends``, conditions, and calls that change variables.
+
+        What a condition chooses between does not hang on the values that it was computed from.
+        """
+        return self.ends | self.conditions | self.mask(self.called_uses)
 
     @cached_property
     def writes(self) -> tuple[Write, ...]:
@@ -288,6 +319,33 @@ class Facts:
         switches = self.family(ops.SWITCH_OPS)
         sides = self.family({"Identity"}) & (first >= 0) & switches[first] & (self.readers() == 0)
         return np.asarray(sides | (switches & (self.readers() == self.readers(sides))))
+
+    @cached_property
+    def conditions(self) -> Mask:
+        """bool [n]: ``cond/pred_id`` and ``cond/Switch``: only whether a branch runs hangs on them."""
+        if not self._steers.any():
+            return np.zeros(self.count, np.bool_)
+        src, dst = self.data
+        steered = np.bincount(src[self._steers], minlength=self.count)
+        twice = self._steers.copy()
+        twice[1:] &= src[1:] == src[:-1]
+        pivots = np.zeros(self.count, np.bool_)
+        pivots[dst[twice]] = True
+        return np.asarray(pivots | (self.family({"Identity"}) & (steered > 0) & (steered == self.readers())))
+
+    @cached_property
+    def _steers(self) -> Mask:
+        """bool [data edges]: ends at the predicate of a Switch; loops left out."""
+        src, dst = self.data
+        second = np.zeros(len(dst), np.bool_)
+        second[1:] = dst[1:] == dst[:-1]
+        loops = self.family({"LoopCond"})
+        return np.asarray(second & self.family(ops.SWITCH_OPS)[dst] & ~loops[src])
+
+    @cached_property
+    def called_uses(self) -> dict[int, Uses]:
+        """By calling node: what functions that change variables do with its inputs."""
+        return argument_uses(self.document, self.called_ops)
 
     @cached_property
     def called_ops(self) -> dict[int, frozenset[str]]:

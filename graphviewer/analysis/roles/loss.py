@@ -15,6 +15,24 @@ NO_LAYERS = LOSS_ARITHMETIC | ops.LOSS_OPS | ops.METRIC_OPS | TRIVIAL_OPS | ops.
 NO_LAYERS |= {"Identity", "LessEqual", "LogicalNot", "LogicalOr"}
 """What losses, metrics and records are made of; all else is a layer."""
 
+FLAT = frozenset({"ArgMax", "ArgMin", "Equal", "Floor", "Greater", "GreaterEqual", "InTopK", "InTopKV2", "Less"})
+FLAT |= {"LessEqual", "NotEqual", "Round", "Sign"}
+"""Has no gradient: nothing behind it is minimised."""
+
+LOOKUPS = frozenset({"Gather", "GatherNd", "GatherV2", "ResourceGather", "ResourceGatherNd"})
+
+LOOPING = ops.CONTROL_FLOW_OPS | {"IsFinite"}
+LOOPING |= {f"TensorArray{step}V3" for step in ("", "Gather", "Read", "Scatter", "Size", "Write")}
+"""What the loops of a loss are made of beside its arithmetic."""
+
+PREPARING = frozenset(
+    {
+        *("Cast", "ExpandDims", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "Mul", "RealDiv"),
+        *("Reshape", "Squeeze", "Switch", "Transpose"),
+    }
+)
+"""What is done to weights before they are applied: another precision, another form, a scale."""
+
 
 class Forward:
     """Cached answers about the forward pass.
@@ -74,8 +92,10 @@ class Forward:
         facts = self.facts
         inner = facts.readers() - facts.readers(self._silent | self.backward | self._claimed)
         ends = (inner == 0) & self.reached & self._worth_computing & ~self.backward & ~self._claimed
+        flat = facts.family(FLAT)
         contacts = facts.mask(self._contacts()) | self.training.passes.differentiated
-        below = facts.below(contacts, facts.ends | self.backward)
+        below = facts.below(contacts & ~flat, facts.ends | self.backward | flat) & ~flat
+        below &= facts.readers(facts.family({"AudioSummary", "AudioSummaryV2", "ImageSummary"})) == 0
         predicting = facts.family({"ArgMax", "Sigmoid", "Softmax"})
         return tuple(np.flatnonzero(ends & below & ~predicting).tolist())
 
@@ -121,30 +141,60 @@ class Forward:
         """bool [n]: applies a weight to data, on the way to the loss: a trained one or a copy of it."""
         facts = self.facts
         weights = facts.is_read & (self.training.trained | self.training.copied)[facts.behind]
-        applied = (facts.reads(weights) > 0) & (facts.reads(~facts.is_read) > 0)
-        return applied & self.above_loss & ~facts.is_read & ~self.backward
+        prepared = facts.family(PREPARING) & ~facts.from_source & ~self.backward
+        while True:
+            new = prepared & ~weights & (facts.reads(weights) > 0)
+            if not new.any():
+                break
+            weights |= new
+        applied = (facts.reads(weights) > 0) & (facts.reads(~facts.is_read & ~weights) > 0)
+        return applied & self.above_loss & ~facts.is_read & ~weights & ~self.backward
 
     @cached_property
     def labelled(self) -> Mask:
         """bool [n]: depends on the labels, or comes after an op that only losses use.
 
-        Labels are the outputs of sources that reach the loss without any trained weight on their way.
+        Labels are the outputs of sources that reach the loss without any trained weight on their way; also where they
+        steer a part of the network beside that (``_beside``).
         """
         facts = self.facts
         found = np.zeros(facts.count, np.bool_)
         if not self.losses:
             return found
         formal = facts.family(ops.SHAPE_OPS | {"OnesLike", "ZerosLike"})
-        end = facts.ends | self.backward | formal | (self._claimed & ~facts.sources) | facts.family(ops.DECODING_OPS)
+        end = facts.no_values | self.backward | formal | facts.family(ops.DECODING_OPS)
+        end |= self._claimed & ~facts.sources
         for source in np.flatnonzero(facts.sources).tolist():
             for heads in self._heads(source).values():
                 if not self.above_loss[heads].any():
                     continue
                 below = facts.below(facts.mask(heads), end)
-                if (below & self.above_loss).any() and not (below & self.weighted).any():
+                if (below & self.weighted).any():
+                    found |= self._beside(source, facts.mask(heads), below, end)
+                elif (below & self.above_loss).any():
                     found |= below
         found |= facts.below(facts.family(ops.LOSS_OPS) & self.above_loss, end)
         return self._with_plumbing(found & ~end | (found & formal & ~self.backward))
+
+    def _beside(self, source: int, heads: Mask, below: Mask, end: Mask) -> Mask:
+        """bool [n]: a source and what judges by it, where it is a label that weights are applied to as well.
+
+        Such labels reach the loss by arithmetic alone too, and meet no weight before they meet what the network says
+        (the mask of a capsule network's decoder), or look it up for the loss only (transitions between tags).
+        """
+        facts, weighted, none = self.facts, self.weighted, np.zeros(self.facts.count, np.bool_)
+        wall = end | weighted | ~facts.family(NO_LAYERS)
+        direct = facts.below(heads & ~wall, wall) & ~wall
+        if not direct[list(self.losses)].any():
+            return none
+        joined = facts.reads(facts.below(weighted) & ~below & ~facts.is_read) > 0
+        first = facts.below(heads, end | joined) & weighted & ~joined
+        lookups = facts.family(LOOKUPS)
+        after = facts.below(first & lookups, end)
+        if (first & ~lookups).any() or (after & (~facts.family(NO_LAYERS) | weighted) & ~lookups & ~end).any():
+            return none
+        judging = facts.below(heads, end | weighted) & ~weighted & ~facts.above(weighted)
+        return judging | after | facts.mask([source])
 
     def _heads(self, source: int) -> dict[int, list[int]]:
         """Readers of a source by the port that they read."""
@@ -174,6 +224,7 @@ class Forward:
         facts = self.facts
         other = facts.family(NO_LAYERS)
         fed = facts.from_values | facts.below(facts.variables)
+        other |= facts.self_products & ~facts.above(self.weighted)
         return np.asarray(fed & self.reached & (~other | facts.normalized) & ~self.labelled & ~facts.is_read)
 
     @cached_property
@@ -183,18 +234,19 @@ class Forward:
         found = (self.labelled & self.above_loss) | facts.mask(self.losses)
         if not self.losses:
             return found
-        above_weights = facts.above(self.weighted)
-        fitting = (
-            facts.family(LOSS_ARITHMETIC)
-            & self.above_loss
-            & ~above_weights
-            & ~facts.is_read
-            & ~self._claimed
-            & ~facts.normalized
-        )
-        while True:
-            inside = found | self.backward | self._silent
-            new = fitting & ~found & (facts.readers() > 0) & (facts.readers() == facts.readers(inside))
-            if not new.any():
-                return found
-            found = found | new
+        own, fitting = self._weights_of_losses, facts.family(LOSS_ARITHMETIC) | facts.self_products
+        weighted = self.weighted
+        if own.any():
+            weighted = weighted & (facts.reads(facts.is_read & (self.training.trained & ~own)[facts.behind]) > 0)
+            fitting |= facts.family(LOOPING) | (facts.family({"Identity"}) & ops.inside_loops(self.graph))
+        fitting &= self.above_loss & ~facts.above(weighted)
+        fitting &= ~facts.is_read & ~self._claimed & ~facts.normalized & ~found & (facts.readers() > 0)
+        others = facts.readers() > facts.readers(found | self.backward | self._silent | fitting)
+        return found | (fitting & ~facts.above(fitting & others, ~fitting))
+
+    @cached_property
+    def _weights_of_losses(self) -> Mask:
+        """bool [n]: variables that labels look up: a loss applies them, as the transitions between tags."""
+        lookups = np.flatnonzero(self.facts.family(LOOKUPS) & self.labelled & self.weighted).tolist()
+        behind = (int(self.facts.behind[source]) for node in lookups for source in self.facts.inputs(node)[:1])
+        return self.facts.mask(behind) & self.training.trained

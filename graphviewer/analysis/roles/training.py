@@ -7,11 +7,9 @@ import numpy as np
 
 from graphviewer.analysis import ops
 from graphviewer.analysis.roles.backward import Backward
+from graphviewer.analysis.roles.calls import GRADIENT_ARGUMENTS
 from graphviewer.analysis.roles.facts import NONE, Facts
 from graphviewer.model.graph import Mask
-
-GRADIENT_ARGUMENTS = frozenset({"grad", "gradient", "delta", "indices", "out_backprop"})
-"""What optimizer ops call the gradient; ``indices`` says which rows a sparse one is for."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Training:
         groups: dict[frozenset[int], list[Optimizer]] = {}
         behind = self.facts.behind
         for node in np.flatnonzero(self.facts.applies).tolist():
-            one = self._apply(node)
+            one = self._apply_call(node) if node in self.facts.called_uses else self._apply(node)
             # Every op reads resource variables for itself: it is the variable that is shared.
             shared = frozenset(int(behind[hyper]) if behind[hyper] != NONE else hyper for hyper in one.hyper)
             groups.setdefault(shared, []).append(one)
@@ -75,6 +73,20 @@ class Training:
                 hyper.append(source)
         slots = frozenset(variable for variable in held[1:] if variable != NONE)
         return Optimizer(frozenset(held[:1]) - {NONE}, slots, frozenset(gradients), frozenset(hyper))
+
+    def _apply_call(self, node: int) -> Optimizer:
+        """What a call reads that runs optimizer ops; gradients only where they are not computed in there."""
+        inputs, behind, uses = self.facts.inputs(node), self.facts.behind, self.facts.called_uses[node]
+
+        def given(places: frozenset[int]) -> frozenset[int]:
+            return frozenset(inputs[place] for place in places if place < len(inputs))
+
+        def held(places: frozenset[int]) -> frozenset[int]:
+            return frozenset(int(behind[source]) for source in given(places)) - {NONE}
+
+        inner = any(map(ops.is_gradient_op, self.facts.called_ops[node]))
+        values = frozenset(one for one in given(uses.gradients) if behind[one] == NONE and not self.facts.sources[one])
+        return Optimizer(held(uses.trained), held(uses.slots), frozenset() if inner else values, given(uses.hyper))
 
     @cached_property
     def slots(self) -> Mask:
@@ -117,10 +129,21 @@ class Training:
         gradients = self.passes.below_seeds if self.passes.seeds else self.passes.below_gradient_ops
         while True:
             written = facts.mask(one.node for one in facts.writes if any(gradients[value] for value in one.values))
-            further = gradients | (facts.below(written, facts.ends & ~written) & ~facts.ends)
+            stop = facts.no_values
+            returned = written | self._returned(written)
+            further = gradients | (facts.below(returned, stop & ~written) & ~stop)
             if np.array_equal(further, gradients):
                 return written, gradients
             gradients = further
+
+    def _returned(self, written: Mask) -> Mask:
+        """bool [n]: what writes of resource variables return: reads of the same variable that wait for them alone."""
+        facts, (src, dst) = self.facts, self.facts.control
+        variable = np.full(facts.count, NONE)
+        for write in facts.writes:
+            variable[write.node] = write.variable if written[write.node] else NONE
+        same = (variable[src] != NONE) & (variable[src] == facts.behind[dst]) & facts.family({"ReadVariableOp"})[dst]
+        return facts.mask(dst[same].tolist())
 
     @cached_property
     def forward(self) -> Mask:

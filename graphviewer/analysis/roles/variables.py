@@ -1,6 +1,7 @@
 """Roles of variables that the outputs do not need, by who writes and reads them."""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -37,6 +38,7 @@ def by_use(given: Assignment, forward: Forward) -> None:
     left = facts.variables & given.open
     counting = counters(training)
     counted = facts.mask(write.variable for write in facts.writes if counting[write.node])
+    counted |= facts.mask(_handed(given, "counted"))
     given.give(left & training.slots, "optimizer", "Belongs to the optimizer, which changes it beside the weights.")
     given.give(left & counted, "global_step", "Counts the steps of training.")
     given.give(left & training.hyper & ~training.trained, "optimizer", "A hyper-parameter of the optimizer.")
@@ -81,4 +83,14 @@ def _written_by(given: Assignment, role: str) -> Mask:
     """bool [n]: variables that a node of this role writes."""
     facts = given.facts
     code = CODE[role]
-    return facts.mask(write.variable for write in facts.writes if given.codes[write.node] == code)
+    called = facts.mask(_handed(given, "assigned", code))
+    return called | facts.mask(write.variable for write in facts.writes if given.codes[write.node] == code)
+
+
+def _handed(given: Assignment, use: str, code: int | None = None) -> Iterator[int]:
+    """Variables that calls, or calls with a role only, change in a way that ``Uses`` names."""
+    facts = given.facts
+    for node, uses in facts.called_uses.items():
+        inputs = facts.inputs(node)
+        if code is None or given.codes[node] == code:
+            yield from (int(facts.behind[inputs[place]]) for place in getattr(uses, use) if place < len(inputs))

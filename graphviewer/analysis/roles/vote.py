@@ -60,9 +60,15 @@ class Assignment:
 
     def give(self, nodes: Mask, role: str, reason: str) -> None:
         """Give a role to those of ``nodes`` that have none; ``{op}`` and ``{variable}`` in the reason are filled in."""
-        for node in np.flatnonzero(nodes & self.open).tolist():
-            self.codes[node] = CODE[role]
+        fitting = nodes & self.open
+        self.codes[fitting] = CODE[role]
+        for node in np.flatnonzero(fitting).tolist():
             self.reasons[node] = self._sentence(reason, node) if "{" in reason else reason
+
+    def give_one(self, node: int, role: str, reason: str) -> None:
+        """Give a role to one node if it has none; faster than a mask of one."""
+        if self.codes[node] < 0:
+            self.codes[node], self.reasons[node] = CODE[role], reason
 
     def overrule(self, nodes: Mask, role: str, reason: str) -> None:
         """Give a role to ``nodes`` whatever they had."""
@@ -123,13 +129,12 @@ def by_control(given: Assignment) -> None:
 
 
 def _groups(given: Assignment) -> None:
-    facts, graph = given.facts, given.graph
+    facts = given.facts
     grouping = facts.family({"ControlTrigger", "NoOp"}) | (facts.effect_only & ~facts.ends)
     fitting = grouping & given.open & (facts.readers() == 0)
-    edges = graph.control & fitting[graph.dst] & ~given.open[graph.src]
-    pairs, counts = np.unique(
-        graph.dst[edges] * np.int64(len(ROLES)) + given.codes[graph.src[edges]], return_counts=True
-    )
+    src, dst = facts.control
+    edges = fitting[dst] & ~given.open[src]
+    pairs, counts = np.unique(dst[edges] * np.int64(len(ROLES)) + given.codes[src[edges]], return_counts=True)
     votes: dict[int, dict[int, int]] = {}
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
         votes.setdefault(pair // len(ROLES), {})[pair % len(ROLES)] = count
@@ -138,20 +143,21 @@ def _groups(given: Assignment) -> None:
             (role for role in GROUPED_BY if CODE[role] in found), ROLES[max(found, key=lambda code: found[code])]
         )
         role = "training_forward" if role == "inference" else role
-        given.give(facts.mask([node]), role, f"Groups {_words(role)} nodes.")
+        given.give_one(node, role, f"Groups {_words(role)} nodes.")
 
 
 def _waited_for(given: Assignment) -> None:
-    facts, graph = given.facts, given.graph
+    facts = given.facts
     fitting = given.open & ~facts.variables & (facts.readers() == 0)
-    edges = graph.control & fitting[graph.src] & ~given.open[graph.dst]
+    src, dst = facts.control
+    edges = fitting[src] & ~given.open[dst]
     waiting: dict[int, set[int]] = {}
-    for node, code in zip(graph.src[edges].tolist(), given.codes[graph.dst[edges]].tolist(), strict=True):
+    for node, code in zip(src[edges].tolist(), given.codes[dst[edges]].tolist(), strict=True):
         waiting.setdefault(node, set()).add(code)
     for node, found in waiting.items():
         role = min((ROLES[code] for code in found), key=STRONGEST.index)
         role = "check" if role == "inference" and facts.effect_only[node] else role
-        given.give(facts.mask([node]), role, f"Only {_words(role)} nodes wait for it.")
+        given.give_one(node, role, f"Only {_words(role)} nodes wait for it.")
 
 
 def by_conditional(given: Assignment) -> None:

@@ -1,7 +1,8 @@
 """A checkpoint as something to draw: its variables by scope, or its objects as they hold each other.
 
 An object-based checkpoint (``tf.train.Checkpoint``) names its keys by the shortest way from the root object; so do the
-boxes here. A child that is held by others too, and the variable behind an optimizer's slot, are joined by edges.
+boxes here; an element of a list has its variable's own name, or else the list's, behind its number. A child that is
+held by others too, and the variable behind an optimizer's slot, are joined by edges.
 Source: tensorflow/core/protobuf/trackable_object_graph.proto, tensorflow/python/checkpoint/util.py.
 """
 
@@ -24,6 +25,7 @@ KEY = "key"
 
 _ROOT, _ROOT_NAME = 0, "(root)"
 _DEEPEST = 40
+_LONGEST_NAME = 80
 _VARIABLE, _OBJECT = "Variable", "Object"
 
 
@@ -136,8 +138,18 @@ def _walk(objects: Any, names: Mapping[int, str], give: Any) -> None:
             if 0 <= child.node_id < len(objects.nodes) and child.node_id not in names:
                 # A way without end, as no program makes one, would need memory by the square of its length.
                 above = names[number] if depth < _DEEPEST else f"(deep)/{number}"
-                give(child.node_id, "/".join(filter(None, (above, _part(child.local_name) or str(child.node_id)))))
+                part = _part(child.local_name) or str(child.node_id)
+                if part.isdigit():
+                    part = _numbered(part, objects.nodes[child.node_id], above)
+                give(child.node_id, "/".join(filter(None, (above, part))))
                 waiting.append((child.node_id, depth + 1 if depth < _DEEPEST else 1))
+
+
+def _numbered(part: str, thing: Any, above: str) -> str:
+    """The place of a thing in a list, with its variable's own name, or else the list's: a number alone says nothing."""
+    own = next((attribute.full_name for attribute in thing.attributes if attribute.full_name), "")
+    told = _part(own[-_LONGEST_NAME:].replace("/", ".")) or above.rpartition("/")[2].partition(" ")[0]
+    return f"{part} {told}".rstrip()
 
 
 def _part(name: str) -> str:

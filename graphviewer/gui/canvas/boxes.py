@@ -26,6 +26,9 @@ SHAPED = 15.0
 SHAPED_CHIP = 9.0
 """The same for the small chips beside boxes."""
 
+ROUND, CLOSE = 10.0, 3.0
+"""Pixels beyond which no frame's corner is round; frames that are less than the second apart are one."""
+
 DRUM_BULGE = 0.11
 """How far the ends of a variable's drum bulge, as a share of its height."""
 
@@ -71,9 +74,25 @@ def are_shaped(scene: Scene, shown: Shown) -> NDArray[np.bool_]:
     return np.asarray(shown.rect[:, 3] >= least)
 
 
+def _seen_frames(ink: Easel, frames: Shown) -> Shown:
+    """Frames of which anything can be seen: of hundreds inside each other most are behind one that fills the view.
+
+    From afar frames lie so close around each other that one stands for several.
+    """
+    parent = np.searchsorted(frames.box, ink.scene.drawing.parent[frames.box])  # a frame in view is inside one in view
+    left, top, w, h = frames.rect.T
+    fills = (left < -ROUND) & (top < -ROUND)
+    fills &= (left + w > ink.camera.width + ROUND) & (top + h > ink.camera.height + ROUND)
+    seen = np.arange(len(fills)) >= (np.flatnonzero(fills)[-1] if fills.any() else 0)
+    coarse = np.floor(np.stack([left, top, left + w, top + h], axis=1) / CLOSE)
+    inner = np.flatnonzero(ink.scene.drawing.parent[frames.box] >= 0)
+    seen[inner] &= (coarse[inner] != coarse[parent[inner]]).any(axis=1)
+    return frames.only(seen)
+
+
 def paint_frames(ink: Easel, frames: Shown) -> None:
     """Paint the grounds of open scopes, outer before inner."""
-    painter = ink.painter
+    painter, frames = ink.painter, _seen_frames(ink, frames)
     for depth, level in groups(ink.scene.drawing.depth[frames.box]):
         rect = frames.rect[level]
         large = rect[:, 3] >= 24

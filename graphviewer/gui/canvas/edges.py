@@ -106,7 +106,11 @@ def paint_edges(ink: Easel) -> None:
         draw_lines(ink.painter, pieces.lines[members])
     if scale >= ARROW_SCALE:
         _paint_arrows(ink, edges, classes)
-    if scale >= LABEL_SCALE:
+
+
+def write_edge_texts(ink: Easel) -> None:
+    """Write on the edges in view, over their lines and those of the selection."""
+    if ink.camera.scale >= LABEL_SCALE and len(edges := edges_in_view(ink)):
         write_labels(ink, edges)
 
 

@@ -34,6 +34,11 @@ def mix(one: QColor, other: QColor, share: float) -> QColor:
     return QColor.fromRgbF(*(a + (b - a) * share for a, b in zip(_rgb(one), _rgb(other), strict=True)))
 
 
+def ink_on(color: QColor) -> QColor:
+    """Black or white, whichever is easier to read on a colour."""
+    return QColor("#101418" if color.lightnessF() > 0.5 or color.greenF() > 0.55 else "#FFFFFF")
+
+
 def _rgb(color: QColor) -> tuple[float, float, float]:
     return color.redF(), color.greenF(), color.blueF()
 

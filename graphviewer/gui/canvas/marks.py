@@ -37,22 +37,40 @@ def titles(scene: Scene, camera: Camera, frames: Shown) -> list[Title]:
     is_chip = own < 14.0
     height = CHIP_HEIGHT if is_chip else own
     least_width, least_height = (64.0, 46.0) if is_chip else (30.0, height)
-    found, below, stuck_above = [], {-1: 0.0}, {-1: 0}
+    found, below = [], {-1: 0.0}
+    skipped = _too_many(scene, frames, height)
     for box, (x, y, w, h) in zip(frames.box.tolist(), frames.rect.tolist(), strict=True):
-        parent = int(scene.drawing.parent[box])
-        floor, stuck = below.get(parent, 0.0), stuck_above.get(parent, 0)
-        below[box], stuck_above[box] = floor, stuck
-        if w < least_width or h < least_height or (stuck >= MOST_STUCK and y < floor):
+        floor = below.get(int(scene.drawing.parent[box]), 0.0)
+        below[box] = floor
+        if w < least_width or h < least_height or box in skipped:
             continue
-        place = min(max(y, floor), y + h - height) if stuck < MOST_STUCK else y
+        place = min(max(y, floor), y + h - height)
         if place + height < 0 or place > camera.height or place < floor - height:
             continue
         is_stuck = place > y + 0.5
-        below[box], stuck_above[box] = place + height, stuck + is_stuck
+        below[box] = place + height
         left, right = max(x, 0.0), min(x + w, camera.width)
         if right - left >= 24:
             found.append(Title(box, QRectF(left, place, right - left, height), is_stuck, is_chip))
     return found
+
+
+def _too_many(scene: Scene, frames: Shown, height: float) -> set[int]:
+    """Of the scopes that are open around the top of the view those whose titles find no place there.
+
+    ``MOST_STUCK`` do: the outermost, and the innermost ones.
+    """
+    boxes, parent = frames.box.tolist(), scene.drawing.parent[frames.box].tolist()
+    top, end = frames.rect[:, 1], frames.rect[:, 1] + frames.rect[:, 3]
+    is_around = ((top < MOST_STUCK * height) & (end > MOST_STUCK * height)).tolist()
+    above, below = {-1: 0}, dict.fromkeys(boxes, 0)
+    for box, outer, around in zip(boxes, parent, is_around, strict=True):
+        above[box] = above.get(outer, 0) + around
+    for box, outer, around in zip(boxes[::-1], parent[::-1], is_around[::-1], strict=True):
+        if outer in below:
+            below[outer] = max(below[outer], below[box] + around)
+    around_top = {box for box, around in zip(boxes, is_around, strict=True) if around}
+    return {box for box in around_top if above[box] > 1 and below[box] >= MOST_STUCK - 1}
 
 
 def paint_titles(ink: Easel, bars: list[Title]) -> None:
@@ -68,7 +86,7 @@ def paint_titles(ink: Easel, bars: list[Title]) -> None:
 
 def _paint_title(ink: Easel, writing: Writing, bar: Title, size: float) -> None:
     scene, rect = ink.scene, bar.rect
-    nodes = f"{int(scene.scopes.size[scene.drawing.item[bar.box]]):,}"
+    nodes = f"{int(scene.size[bar.box]):,}"
     name = writing.lettering.fit(scene.label(bar.box), (rect.width() - 2.6 * size) / size, True)
     if not name.text:
         return

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from graphviewer.gui.canvas.look import Look, style_of
@@ -17,6 +17,9 @@ LARGEST, SMALLEST, INSET, CORNER = 170.0, 54.0, 6.0, 14
 NARROWEST = 520
 """In a narrower canvas, one half of a split view on a small screen, the map would hide what it is a map of (pixels)."""
 
+COVERING = 0.45
+"""Opacity of a map that covers boxes, until the pointer is on it."""
+
 WIDEST_SHARE = 0.24
 """The map takes no more of the canvas's width than this: in a split view both are narrow."""
 
@@ -24,7 +27,8 @@ WIDEST_SHARE = 0.24
 class Minimap(QWidget):
     """Emits ``moved`` with the scene point that is to be in the middle of the view.
 
-    A drawing a hundred times as high as wide is stretched across, so that something can be seen.
+    A drawing a hundred times as high as wide is stretched across, so that something can be seen. It keeps to the corner
+    where it covers least, and lets boxes shine through where it covers any.
     """
 
     moved = Signal(QPointF)
@@ -38,6 +42,7 @@ class Minimap(QWidget):
         self._picture: QPixmap | None = None
         self._view = QRectF()
         self._is_wanted = True
+        self._covers = False
         super().setVisible(False)
 
     def setVisible(self, visible: bool) -> None:
@@ -50,7 +55,7 @@ class Minimap(QWidget):
         self._scene, self._look, self._picture = scene, look, None
         width, height = self._extent()
         self.resize(round(width * self._scale[0] + 2 * INSET), round(height * self._scale[1] + 2 * INSET))
-        self.place(self._canvas.width(), self._canvas.height())
+        self.place()
         self._update_visible()
         self.update()
 
@@ -58,11 +63,57 @@ class Minimap(QWidget):
         """Move the frame."""
         self._view = view
         self._update_visible()
+        self._covers = self._covered(QRectF(self.geometry())) > 0
         self.update()
 
-    def place(self, width: int, height: int) -> None:
-        """Go to the corner of a canvas of this size."""
-        self.move(width - self.width() - CORNER, height - self.height() - CORNER)
+    def place(self) -> None:
+        """Go to the corner of the canvas where least is covered; among equals bottom right, and never on a selection.
+
+        Called when the view has come to rest somewhere else: a map that moved while it moves would be in the way.
+        """
+        if self.underMouse():
+            return
+        across = self._canvas.width() - self.width() - CORNER
+        down = self._canvas.height() - self.height() - CORNER
+        corners = ((across, down), (across, CORNER), (CORNER, down), (CORNER, CORNER))
+        covered = [self._covered(QRectF(x, y, self.width(), self.height())) for x, y in corners]
+        best = covered.index(min(covered))
+        self.move(*corners[best])
+        self._covers = covered[best] > 0
+
+    @property
+    def opacity(self) -> float:
+        """Less than 1 while boxes are to shine through."""
+        return COVERING if self._covers and not self.underMouse() else 1.0
+
+    def _covered(self, rect: QRectF) -> int:
+        """Closed boxes and leaves below a part of the canvas; a selected one counts for all."""
+        scene, view = self._scene, self._view
+        if view.isEmpty() or not len(scene.solids):
+            return 0
+        scale = view.width() / max(self._canvas.width(), 1)
+        low_x, low_y = view.left() + rect.left() * scale, view.top() + rect.top() * scale
+        high_x, high_y = low_x + rect.width() * scale, low_y + rect.height() * scale
+        left, top, right, bottom = scene.bounds
+        below = (left < high_x) & (right > low_x) & (top < high_y) & (bottom > low_y)
+        solid = scene.solids[below[scene.solids]]
+        chosen = set(scene.selected) & set(solid.tolist())
+        return len(solid) + len(scene.drawing) * len(chosen)
+
+    def set_selection(self, scene: Scene) -> None:
+        """Make way for a selected box."""
+        self._scene = scene
+        if any(self._meets(box) for box in scene.selected):
+            self.place()
+            self.update()
+
+    def _meets(self, box: int) -> bool:
+        left, top, right, bottom = self._scene.bounds[:, box].tolist()
+        scale = self._canvas.width() / max(self._view.width(), 1e-9)
+        corner = QPointF(left - self._view.left(), top - self._view.top()) * scale
+        return QRectF(self.geometry()).intersects(
+            QRectF(corner, QSizeF((right - left) * scale, (bottom - top) * scale))
+        )
 
     def _update_visible(self) -> None:
         """A map of what is all in view is of no use."""
@@ -91,6 +142,7 @@ class Minimap(QWidget):
             self._picture = self._paint_picture()
         accent = self._look.color("canvas.view")
         with QPainter(self) as painter:
+            painter.setOpacity(self.opacity)
             painter.drawPixmap(0, 0, self._picture)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             soft = self._look.theme.color("canvas.view")
@@ -130,6 +182,12 @@ class Minimap(QWidget):
                 painter.setBrush(styles[number].far)
                 draw_rects(painter, rects[seen[members]])
         return picture
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()

@@ -125,7 +125,7 @@ def _write_scope(ink: Easel, writing: Writing, box: Box) -> None:
         fitted = fit(box.sign[0], 2.0)
         right -= (fitted.width + 0.2) * size
         writing.add(right + 0.2 * size, middle + CAPITAL / 2 * size, fitted.text, size, box.sign[1])
-    nodes = int(ink.scene.scopes.size[ink.scene.drawing.item[box.number]])
+    nodes = int(ink.scene.size[box.number])
     if detail >= SMALLEST and h - 2 * (box.middle - middle) >= 1.25 * (size + detail):
         baseline = middle - 0.12 * size
         count = fit(f"{nodes:,} nodes" if nodes != 1 else "1 node", (right - left) / detail)

@@ -9,7 +9,7 @@ from graphviewer.gui.canvas.boxes import in_view, paint_boxes, paint_frames
 from graphviewer.gui.canvas.camera import Camera
 from graphviewer.gui.canvas.easel import Easel
 from graphviewer.gui.canvas.edge_texts import paint_stubs
-from graphviewer.gui.canvas.edges import paint_edges, paint_trace
+from graphviewer.gui.canvas.edges import paint_edges, paint_trace, write_edge_texts
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.marks import (
     Title,
@@ -44,11 +44,13 @@ def paint(painter: QPainter, scene: Scene, camera: Camera, look: Look) -> list[T
     solids = in_view(scene, camera, scene.solids, margin=4)
     paint_frames(ink, frames)
     paint_edges(ink)
+    if scene.selected:
+        paint_trace(ink)  # below the boxes, so that curves cover no name
+    write_edge_texts(ink)
     paint_stubs(ink, solids)
     paint_boxes(ink, solids)
     write_names(ink, solids)
     if scene.selected:
-        paint_trace(ink)
         paint_rings(ink)
     paint_warnings(ink, solids)
     paint_flags(ink)

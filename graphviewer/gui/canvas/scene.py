@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.gui.canvas.flags import Endpoints, Flag
 from graphviewer.gui.canvas.kinds import Kind, is_reference, kinds_of
 from graphviewer.gui.canvas.trace import Trace, inside_boxes, lift_pairs, trace
-from graphviewer.layout.drawing import Drawing
+from graphviewer.layout.drawing import Drawing, empty_drawing
 from graphviewer.model.graph import Graph
 from graphviewer.model.overlay import ADDED, NONE, REMOVED, Overlay
 from graphviewer.model.scopes import Scopes, build_scopes
@@ -28,24 +28,6 @@ UNIFORM_SHARE = 0.97
 """A scope with this share of one category is painted as that category."""
 
 WARNING_MARKERS = frozenset({"training_mode", "random"})
-
-
-@dataclass(frozen=True, eq=False)
-class Endpoints:
-    """Node numbers that carry a flag."""
-
-    outputs: Collection[int] = ()
-    inputs: Collection[int] = ()
-    suggested_outputs: Collection[int] = ()
-    suggested_inputs: Collection[int] = ()
-
-
-class Flag(NamedTuple):
-    """The flag on a box that is, or holds, an endpoint; a suggestion where it is not chosen."""
-
-    box: int
-    is_output: bool
-    is_chosen: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +51,7 @@ class Scene:
     scopes: Scopes
     overlay: Overlay | None = None
     hidden: frozenset[str] = frozenset()
-    endpoints: Endpoints = Endpoints()
+    endpoints: Endpoints = field(default_factory=Endpoints)
     selection: frozenset[int] = frozenset()
     functions: frozenset[str] = frozenset()
     op_first: bool = False
@@ -134,6 +116,7 @@ class Scene:
         """int32 [items]: the box of an item, or of the nearest drawn scope around it; -1 where there is none."""
         box = np.full(len(self.scopes), -1, np.int32)
         box[self.drawing.item] = np.arange(len(self.drawing))
+        box[self.drawing.behind] = self.drawing.behind_box
         for items in self.scopes.levels[1:]:
             items = items[box[items] < 0]
             box[items] = box[self.scopes.parent[items]]
@@ -150,9 +133,31 @@ class Scene:
         items = [item for item in self.selection if 0 <= item < len(self.scopes)]
         return tuple(sorted({int(self.box_of_item[item]) for item in items} - {-1}))
 
+    @cached_property
+    def more(self) -> Ints:
+        """int32 [boxes]: nodes that are not drawn because this box, a chip, stands for them."""
+        drawing = self.drawing
+        return np.bincount(drawing.behind_box, self.scopes.size[drawing.behind], len(drawing)).astype(np.int32)
+
+    def shows(self, item: int) -> bool:
+        """Whether an item has a box, or a chip stands for it or for a scope around it."""
+        box = int(self.box_of_item[item])
+        return box >= 0 and bool(self.drawing.item[box] == item or self.more[box] > 0)
+
+    def items_behind(self, box: int) -> list[int]:
+        """The items that a chip stands for, its own first; none for a box that stands for itself."""
+        behind = self.drawing.behind[self.drawing.behind_box == box].tolist()
+        return [int(self.drawing.item[box]), *behind] if behind else []
+
+    @cached_property
+    def size(self) -> Ints:
+        """int32 [boxes]: nodes inside, or behind, each box."""
+        return self.scopes.size[self.drawing.item] + self.more
+
     def label(self, box: int) -> str:
-        """The name on a box."""
-        return self.scopes.labels[self.drawing.item[box]]
+        """The name on a box, and for how many more nodes it stands."""
+        name, more = self.scopes.labels[self.drawing.item[box]], int(self.more[box])
+        return f"{name} +{more:,}" if more else name
 
     def op(self, box: int) -> str:
         """The op of a leaf; empty for a scope."""
@@ -181,7 +186,10 @@ class Scene:
         """int32 [boxes, categories]: nodes of each category inside each box."""
         if self.overlay is None:
             return np.zeros((len(self.drawing), 0), np.int32)
-        return _by_item(self.overlay, self.scopes)[self.drawing.item]
+        table, drawing = _by_item(self.overlay, self.scopes), self.drawing
+        shares = table[drawing.item]
+        np.add.at(shares, drawing.behind_box, table[drawing.behind])
+        return shares
 
     @cached_property
     def told(self) -> tuple[Ints, Ints]:
@@ -190,7 +198,7 @@ class Scene:
         One search hit among a thousand other nodes is what a reader looks for: where a box holds anything of another
         category, ``other`` nodes do not count.
         """
-        shares, inside = self.shares, np.maximum(self.scopes.size[self.drawing.item], 1)
+        shares, inside = self.shares, np.maximum(self.size, 1)
         if self.overlay is not None and "other" in self.overlay.categories:
             speaking = shares.copy()
             speaking[:, list(self.overlay.categories).index("other")] = 0
@@ -216,7 +224,7 @@ class Scene:
         if self.overlay is None or not self.hidden:
             return np.zeros(len(self.drawing), bool)
         columns = [at for at, name in enumerate(self.overlay.categories) if name in self.hidden]
-        return self.shares[:, columns].sum(axis=1) >= self.scopes.size[self.drawing.item]
+        return self.shares[:, columns].sum(axis=1) >= self.size
 
     @cached_property
     def holds_first(self) -> Mask:
@@ -368,27 +376,7 @@ class Scene:
 
 def empty_scene() -> Scene:
     """A scene without boxes."""
-    ints, floats, mask = np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, bool)
-    drawing = Drawing(
-        item=ints,
-        x=floats,
-        y=floats,
-        w=floats,
-        h=floats,
-        depth=ints,
-        parent=ints,
-        is_open=mask,
-        source=ints,
-        target=ints,
-        count=ints,
-        control=mask,
-        offsets=np.zeros(1, np.int32),
-        points=np.zeros((0, 2), np.float32),
-        hub=mask,
-        width=0.0,
-        height=0.0,
-    )
-    return Scene(drawing, build_scopes(Graph.from_nodes([])))
+    return Scene(empty_drawing(), build_scopes(Graph.from_nodes([])))
 
 
 EDGE_CLASSES = ("data", "strong", "faint", "control", "reference", "added", "removed")

@@ -42,6 +42,8 @@ PROBLEM_SIGNS: Mapping[str, str] = MappingProxyType({"error": "×", "warning": "
 
 CALL_SIGN = "ƒ"
 
+_TITLES: Mapping[tuple[str, str], str] = MappingProxyType({("roles", "training_forward"): "other forward pass"})
+
 _KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {"roles": ROLE_SIGNS, "diff": STATUS_SIGNS, "problems": PROBLEM_SIGNS}
 )
@@ -50,3 +52,8 @@ _KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 def sign(kind: str, category: str) -> str:
     """The sign of a category, empty where it has none."""
     return _KINDS.get(kind, {}).get(category, "")
+
+
+def title(kind: str, category: str) -> str:
+    """What people read for a category: a forward pass beside the one that the outputs need may be of another tower."""
+    return _TITLES.get((kind, category), category.replace("_", " "))

@@ -87,7 +87,8 @@ def trace(scene: Scene, boxes: Sequence[int]) -> Trace:
     pairs = []
     if boxes:
         source, target = scene.box_of_node[graph.src], scene.box_of_node[graph.dst]
-        within_source, within_target = inside[source], inside[target]
+        speaks = _speaking(scene)
+        within_source, within_target = inside[source] & speaks[graph.src], inside[target] & speaks[graph.dst]
         for crossing in (within_target & ~within_source, within_source & ~within_target):
             pairs.append(_unique(source[crossing], target[crossing], graph.control[crossing], len(drawing)))
     else:
@@ -115,6 +116,20 @@ def trace(scene: Scene, boxes: Sequence[int]) -> Trace:
         np.unique(source_in[~control_in]),
         np.unique(target_out[~control_out]),
     )
+
+
+def _speaking(scene: Scene) -> Mask:
+    """bool [nodes]: all but those for which a chip stands while others of the same chip are selected."""
+    scopes = scene.scopes
+    speaks = np.ones(len(scopes.graph), bool)
+    for item in scene.selection:
+        box = int(scene.box_of_item[item]) if 0 <= item < len(scopes) else -1
+        if box >= 0 and scene.more[box]:
+            for other in scene.items_behind(box):
+                if other not in scene.selection:
+                    speaks[scopes.nodes_inside(other)] = False
+            speaks[scopes.nodes_inside(item)] = True
+    return speaks
 
 
 def _pair_keys(source: Ints, target: Ints, count: int) -> NDArray[np.int64]:

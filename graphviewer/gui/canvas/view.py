@@ -57,7 +57,7 @@ class GraphCanvas(pg.GraphicsView):
     item_activated = Signal(int)
     item_hovered = Signal(int)
     context_menu = Signal(int, QPoint)
-    stub_clicked = Signal(int, object, QPoint)  # item, items at the other ends, where
+    stub_clicked = Signal(int, object, QPoint)  # item, items at the other ends or behind the chip, where
     background_clicked = Signal()
     painted = Signal()
 
@@ -83,7 +83,6 @@ class GraphCanvas(pg.GraphicsView):
         self.viewport().setMouseTracking(True)
         self.minimap = Minimap(self, self.look)
         self.minimap.moved.connect(self._centre)
-        self._place_minimap()
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
@@ -108,6 +107,8 @@ class GraphCanvas(pg.GraphicsView):
         self._artist.forget()
         if before.drawing is not after.drawing or before.overlay is not after.overlay or before.hidden != after.hidden:
             self.minimap.set_scene(after, self.look)
+        else:
+            self.minimap.set_selection(after)
         if before.drawing is not after.drawing and anchor is not None:
             self._keep_place(before, after, anchor)
             self._move_boxes(before, after, camera)
@@ -194,10 +195,14 @@ class GraphCanvas(pg.GraphicsView):
     def _go(self, camera: Camera, animate: bool) -> None:
         here = self.camera
         if animate and here != camera and self._may_move():
-            self._motion.begin(lambda t: self.show_camera(here.between(camera, t) if t < 1.0 else camera))
+            self._motion.begin(lambda t: self.show_camera(here.between(camera, t)) if t < 1.0 else self._arrive(camera))
         else:
             self._motion.stop()
-            self.show_camera(camera)
+            self._arrive(camera)
+
+    def _arrive(self, camera: Camera) -> None:
+        self.show_camera(camera)
+        self.minimap.place()
 
     def _may_move(self) -> bool:
         """Never while the user drags."""
@@ -268,10 +273,7 @@ class GraphCanvas(pg.GraphicsView):
         if hasattr(self, "_artist"):  # pyqtgraph calls this from its own __init__
             self._motion.stop()
             self.show_camera(self.camera.resized(max(self.width(), 1), max(self.height(), 1)))
-            self._place_minimap()
-
-    def _place_minimap(self) -> None:
-        self.minimap.place(self.width(), self.height())
+            self.minimap.place()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.accept()
@@ -347,6 +349,8 @@ class GraphCanvas(pg.GraphicsView):
             self.item_activated.emit(self._item(box))
         else:
             self.item_clicked.emit(self._item(box), modifiers)
+            if behind := self.scene_shown.items_behind(box):
+                self.stub_clicked.emit(self._item(box), behind, self.mapToGlobal(pos.toPoint()))
 
     def _is_on_triangle(self, box: int, pos: QPointF) -> bool:
         return is_on_triangle(self.scene_shown, self.camera, self._artist.bars, box, pos)

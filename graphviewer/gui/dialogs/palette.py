@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from graphviewer.gui.words.texts import shortened, tip
+
+Index = QModelIndex | QPersistentModelIndex
+_INSET = 7.0
 
 
 class Entry(NamedTuple):
@@ -27,6 +41,32 @@ def matches(text: str, entries: Iterable[Entry], limit: int = 200) -> list[Entry
     return sorted(found, key=lambda entry: (not entry.text.lower().startswith(text.lower()), len(entry.text)))[:limit]
 
 
+class _Line(QStyledItemDelegate):
+    """An entry's text, its middle left out where there is no room, and its note at the right."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        option.text = ""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        entry: Entry = index.data(Qt.ItemDataRole.UserRole)
+        palette, metrics = option.palette, QFontMetricsF(option.font)
+        rect = QRectF(option.rect).adjusted(_INSET, 0, -_INSET, 0)
+        note = metrics.elidedText(entry.note, Qt.TextElideMode.ElideMiddle, rect.width() * 0.4)
+        room = rect.width() - (metrics.horizontalAdvance(note) + 2 * _INSET if note else 0)
+        text = shortened(entry.text, lambda text: metrics.horizontalAdvance(text) <= room)
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, room)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.save()
+        painter.setFont(option.font)
+        painter.setPen(palette.color(QPalette.ColorRole.Text))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | middle, text)
+        painter.setPen(palette.color(QPalette.ColorRole.PlaceholderText))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignRight | middle, note)
+        painter.restore()
+
+
 class Palette(QDialog):
     """A line to type in and what matches it."""
 
@@ -37,7 +77,7 @@ class Palette(QDialog):
         self.entry = QLineEdit(placeholderText="Type an action or a node's name")
         self.list = QListWidget()
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.setItemDelegate(_Line(self.list))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.addWidget(self.entry)
@@ -62,7 +102,8 @@ class Palette(QDialog):
         self.list.clear()
         pool = [*matches(text, self._actions), *(matches(text, self._nodes) if text else ())]
         for entry in pool:
-            item = QListWidgetItem(f"{entry.text}    {entry.note}" if entry.note else entry.text, self.list)
+            item = QListWidgetItem(entry.text, self.list)
+            item.setToolTip(tip("\n".join(filter(None, (entry.text, entry.note)))))
             item.setData(Qt.ItemDataRole.UserRole, entry)
         self.list.setCurrentRow(0)
 

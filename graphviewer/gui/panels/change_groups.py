@@ -57,7 +57,7 @@ def by_role_of_before(comparison: Comparison) -> list[Group]:
     """Roles of the nodes before, most nodes first; empty until the roles are known."""
     from graphviewer.analysis.diff import by_role
 
-    roles = comparison.before.roles
+    roles = comparison.roles
     if roles is None:
         return []
     return [_group(role.replace("_", " "), counts) for role, counts in by_role(comparison.diff, roles).items()]
@@ -85,6 +85,13 @@ class GroupsModel(QAbstractTableModel):
         self.beginResetModel()
         self.groups = list(groups)
         self.endResetModel()
+
+    def as_text(self) -> str:
+        """All groups as lines with tabs between the columns, headings first."""
+        rows = [
+            (one.name, str(one.before), str(one.after), str(one.after - one.before), one.text) for one in self.groups
+        ]
+        return "\n".join("\t".join(row) for row in [_COLUMNS, *rows])
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.groups)

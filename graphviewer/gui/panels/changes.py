@@ -2,84 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from weakref import WeakKeyDictionary, ref
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QTableView, QVBoxLayout, QWidget
 
 from graphviewer.gui.panels.bars import BeforeAfterBars, Total
 from graphviewer.gui.panels.change_groups import GROUPINGS, GroupsModel
-from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.panels.changes_model import SIGNS, ChangesModel
+from graphviewer.gui.state.selection import AFTER, BEFORE, Selection
+from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme
-from graphviewer.gui.words.texts import tip
 
-if TYPE_CHECKING:
-    from graphviewer.analysis.diff import Change
-
-Index = QModelIndex | QPersistentModelIndex
-SIGNS = {"removed": "−", "added": "+", "converted": "→", "spliced": "⤳", "renamed": "≈", "changed": "~", "rewired": "⇄"}
-_COLUMNS = ("Status", "Node", "Op", "Reason")
-
-
-class ChangesModel(QAbstractTableModel):
-    """Changes as rows."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
-        self.changes: Sequence[Change] = ()
-        self._comparison: Comparison | None = None
-
-    def set_comparison(self, comparison: Comparison | None) -> None:
-        """Show the changes of another comparison."""
-        self.beginResetModel()
-        self._comparison = comparison
-        self.changes = comparison.diff.changes if comparison else ()
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.changes)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return len(_COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _COLUMNS[section]
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        change = self.changes[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(change, index.column())
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(f"{change.before or '—'} → {change.after or '—'}\n{change.reason}")
-        if role == Qt.ItemDataRole.ForegroundRole and index.column() == 0:
-            return self.theme.category("diff", change.status).text
-        return None
-
-    def _text(self, change: Change, column: int) -> str:
-        if column == 0:
-            return f"{SIGNS.get(change.status, ' ')} {change.status}"
-        if column == 1:
-            renamed = change.before and change.after and change.before != change.after
-            return f"{change.before} → {change.after}" if renamed else str(change.after or change.before)
-        if column == 2:
-            return self._op(change)
-        role = str(change.details.get("role", "")).replace("_", " ")
-        return f"{role}: {change.reason}" if role and role not in change.reason else change.reason
-
-    def _op(self, change: Change) -> str:
-        assert self._comparison is not None
-        before, after = self._comparison.before.document.graph, self._comparison.after.document.graph
-        sides = [
-            graph.ops[graph.index[name]]
-            for graph, name in ((before, change.before), (after, change.after))
-            if name is not None and name in graph.index
-        ]
-        return " → ".join(dict.fromkeys(sides))
+_FILTERING = "filter-changes"
 
 
 class ChangesPanel(QWidget):
@@ -96,16 +34,21 @@ class ChangesPanel(QWidget):
         self.status = QComboBox()
         self.status.addItems(["all changes", *SIGNS])
         self.filter = QLineEdit(placeholderText="Filter by name, op or reason", clearButtonEnabled=True)
+        self._filters: WeakKeyDictionary[Comparison, tuple[int, str]] = WeakKeyDictionary()
+        self._filtered: Callable[[], Comparison | None] = lambda: None
         self.model = ChangesModel(theme, self)
-        self.shown = QSortFilterProxyModel(self, filterCaseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
-        self.shown.setSourceModel(self.model)
+        self.shown_groups = QSortFilterProxyModel(self, filterCaseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
+        self.shown_groups.setFilterKeyColumn(-1)
+        self.shown_groups.setSourceModel(self.groups)
         self.table = QTableView(sortingEnabled=False, showGrid=False, wordWrap=False)
-        self.table.setModel(self.shown)
+        self.table.setModel(self.model)
         self._lay_out()
         self.grouping.currentTextChanged.connect(self._group)
         self.status.currentTextChanged.connect(self._filter)
         self.filter.textChanged.connect(self._filter)
         self.table.clicked.connect(self._go)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self.table.addAction("Copy All Rows Shown", self.copy_rows)
         self.table.activated.connect(self._go)
         session.current_changed.connect(self.refresh)
         session.overlay_changed.connect(self._group_roles)
@@ -144,17 +87,23 @@ class ChangesPanel(QWidget):
     def _group(self) -> None:
         """List the changes, or sum them up."""
         current, text = self._session.current, self.grouping.currentText()
-        if self.is_listing:
-            self.shown.setSourceModel(self.model)
-        else:
+        if not self.is_listing:
             self.groups.set_groups(GROUPINGS[text](current) if isinstance(current, Comparison) else ())
-            self.shown.setSourceModel(self.groups)
+        self._show_model(self.model if self.is_listing else self.shown_groups)
         self.status.setEnabled(self.is_listing)
         self._size_columns()
         self._filter()
 
+    def _show_model(self, model: QAbstractItemModel) -> None:
+        if self.table.model() is not model:
+            chosen = self.table.selectionModel()
+            self.table.setModel(model)
+            chosen.deleteLater()  # the table makes another one and leaves this one behind
+
     def _group_roles(self) -> None:
-        """Roles arrive later than the comparison."""
+        """Roles arrive later than the comparison, and reasons with them."""
+        if isinstance(self._session.current, Comparison):
+            self.model.take_reasons(self._session.current)
         if self.grouping.currentText() == "by role":
             self._group()
 
@@ -169,40 +118,79 @@ class ChangesPanel(QWidget):
         current = self._session.current
         comparison = current if isinstance(current, Comparison) else None
         self.model.set_comparison(comparison)
+        if comparison is not None:
+            self._swap_filter(comparison)
         self._group()
         self.totals.setVisible(comparison is None)
         self.bars.setVisible(comparison is not None)
         self.bars.show_totals(totals_of(comparison) if comparison is not None else ())
 
+    def _swap_filter(self, comparison: Comparison) -> None:
+        """Each comparison has a filter of its own; one that is made anew takes over that of the one before."""
+        before, filtering = self._filtered(), (self.status.currentIndex(), self.filter.text())
+        if before is comparison:
+            return
+        if before is not None:
+            self._filters[before] = filtering
+        if before is None or (before.before, before.after) != (comparison.before, comparison.after):
+            filtering = self._filters.get(comparison, (0, ""))
+        self._filtered = ref(comparison)
+        for widget in (self.status, self.filter):
+            widget.blockSignals(True)
+        self.status.setCurrentIndex(filtering[0])
+        self.filter.setText(filtering[1])
+        for widget in (self.status, self.filter):
+            widget.blockSignals(False)
+
     def _filter(self) -> None:
-        status = self.status.currentText()
-        text = self.filter.text().strip()
-        self.shown.setFilterKeyColumn(0 if not text else -1)
-        every = not self.is_listing or self.status.currentIndex() == 0
-        self.shown.setFilterFixedString(text or ("" if every else status))
+        status = self.status.currentText() if self.status.currentIndex() else ""
+        text, model, background = self.filter.text().strip(), self.model, self._session.background
+        background.drop(_FILTERING)
+        if not self.is_listing:
+            self.shown_groups.setFilterFixedString(text)
+        elif text:
+            work = lambda: model.fitting(status, text)  # noqa: E731
+            background.submit("filter", _FILTERING, work, model.show_rows, self._session.failed.emit)
+        else:
+            model.show_rows(model.fitting(status, ""))
 
     def _go(self, index: QModelIndex) -> None:
-        row = self.shown.mapToSource(index).row()
         if self.is_listing:
-            self.go_to(row)
-        elif (selection := self.groups.groups[row].selection) is not None:
+            self.go_to(self.model.rows[index.row()])
+        elif (selection := self.groups.groups[self.shown_groups.mapToSource(index).row()].selection) is not None:
             self._session.select(selection, reveal=True)
 
     def go_to(self, row: int) -> None:
-        """Select the node of a change in all views."""
+        """Select the node of a change, by its number among all, in all views."""
         change = self.model.changes[row]
-        self._session.select(Selection(change.after or change.before or ""), reveal=True)
+        side = BEFORE if change.after is None else AFTER
+        self._session.select(Selection(change.name, False, side), reveal=True)
+
+    def copy_rows(self) -> None:
+        """Put the rows that are shown on the clipboard."""
+
+        def then(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+            lines = text.count("\n")
+            self._session.said.emit(f"{lines:,} {'row is' if lines == 1 else 'rows are'} on the clipboard.")
+
+        model, rows = self.model, self.model.rows
+        if self.is_listing:
+            work = lambda: model.text_of(rows)  # noqa: E731
+            self._session.background.submit("filter", "copy-changes", work, then, self._session.failed.emit)
+        else:
+            then(self.groups.as_text())
 
     def step(self, by: int) -> None:
         """Go to the next (1) or previous (-1) change in the table's order."""
         if not self.is_listing:
             self.grouping.setCurrentIndex(0)
-        rows = self.shown.rowCount()
+        rows = self.model.rowCount()
         if rows:
             at = self.table.currentIndex().row()
             row = (at + by) % rows if at >= 0 else (0 if by > 0 else rows - 1)
             self.table.selectRow(row)
-            self._go(self.shown.index(row, 0))
+            self._go(self.model.index(row, 0))
 
 
 def totals_of(comparison: Comparison) -> list[Total]:

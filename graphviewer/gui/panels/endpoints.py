@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.errors import UnknownNameError
+from graphviewer.gui.panels.signatures import SignatureList
 from graphviewer.gui.state.session import Selection, Session
 from graphviewer.gui.words.texts import tip
 from graphviewer.model.names import Endpoint
@@ -147,7 +148,7 @@ class EndpointList(QWidget):
 
 
 class EndpointsPanel(QWidget):
-    """Outputs above inputs."""
+    """The file's signatures where it has some, then outputs, then inputs."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -155,5 +156,7 @@ class EndpointsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        self.signatures = SignatureList(session, self)
+        layout.addWidget(self.signatures)
         layout.addWidget(self.outputs, 1)
         layout.addWidget(self.inputs, 1)

@@ -27,7 +27,7 @@ class Histogram(QWidget):
         return QSize(300, 110)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, 60)
+        return QSize(120, 44)
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in other colours."""

@@ -9,13 +9,15 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
+from graphviewer.gui.panels.signatures import choose_signature
 from graphviewer.gui.state.session import Selection, Session
 from graphviewer.gui.state.versions import Comparison, Version
-from graphviewer.gui.words.describe import describe_node, describe_scope, link, problem_lines
+from graphviewer.gui.words.describe import describe_document, describe_node, describe_scope, link, problem_lines
 from graphviewer.gui.words.describe_change import describe_change, describe_comparison
 from graphviewer.model.bodies import extended
 
 _WELCOME = "<p class='subtle'>Click a node or a scope to see what it is, what feeds it and what it feeds.</p>"
+_SIGNATURE = "signature"
 
 
 class Inspector(QWidget):
@@ -50,11 +52,13 @@ class Inspector(QWidget):
 
     def _html(self) -> str:
         version, selection, current = self._session.version, self._session.selection, self._session.current
-        if version is None or selection is None:
-            return describe_comparison(current) if isinstance(current, Comparison) else _WELCOME
-        if selection.item(version.document.unfolded.scopes) is None and isinstance(current, Comparison):
-            version = current.before
-            selection = current.in_before(selection)
+        if version is None:
+            return _WELCOME
+        if selection is None:
+            is_comparison = isinstance(current, Comparison)
+            return describe_comparison(current) if is_comparison else describe_document(version.document) + _WELCOME
+        if isinstance(current, Comparison):
+            version, selection = current.inspected(selection)
         item = selection.item(version.document.unfolded.scopes)
         if selection.path in self._session.stacks:
             members = "".join(f"<p>{link('scope', path)}</p>" for path in self._session.stacks[selection.path])
@@ -62,7 +66,7 @@ class Inspector(QWidget):
         if item is None:
             return f"<h3>{escape(selection.path)}</h3><p class='subtle'>Not in this version.</p>"
         is_change = isinstance(current, Comparison) and not selection.is_scope
-        change = describe_change(current, self._session.selection.path) if is_change else ""
+        change = describe_change(current, self._session.selection) if is_change else ""
         problems = "" if selection.is_scope else problem_lines(version.problems or (), selection.path)
         return self._page(version, item, change) + problems
 
@@ -78,5 +82,7 @@ class Inspector(QWidget):
         if kind == "copy":
             QGuiApplication.clipboard().setText(unquote(path))
             self._session.said.emit("The name is on the clipboard.")
+        elif kind == _SIGNATURE:
+            choose_signature(self._session, unquote(path))
         else:
             self._session.select(Selection(unquote(path), kind == "scope"), reveal=True)

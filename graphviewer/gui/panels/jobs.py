@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.gui.words.texts import tip
-from graphviewer.gui.work.operator import Operator, Run
+from graphviewer.gui.work.jobs import Jobs, Run
 
 
 class JobRow(QWidget):
     """One job: its name, how far it is, Cancel."""
 
-    def __init__(self, run: Run, operator: Operator) -> None:
+    def __init__(self, run: Run, jobs: Jobs) -> None:
         super().__init__()
         self.title = QLabel(run.title, textFormat=Qt.TextFormat.PlainText)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -31,7 +31,8 @@ class JobRow(QWidget):
         self.bar = QProgressBar(maximum=1000, textVisible=False)
         self.bar.setFixedWidth(160)
         self.cancel = QPushButton("Cancel")
-        self.cancel.clicked.connect(lambda: operator.cancel(run))
+        number = run.number
+        self.cancel.clicked.connect(lambda: jobs.cancel(number))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(6, 2, 6, 2)
         layout.addWidget(self.title, 2)
@@ -51,22 +52,23 @@ class JobRow(QWidget):
 class JobsPanel(QWidget):
     """The jobs of this session, newest first."""
 
-    def __init__(self, operator: Operator, parent: QWidget | None = None) -> None:
+    def __init__(self, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._operator = operator
+        self._jobs = jobs
         self._rows: dict[int, JobRow] = {}
         self.list = QListWidget(objectName="jobs")
-        self.empty = QLabel("No jobs yet. Operations run here, in the background.", objectName="subtle")
+        self.empty = QLabel("No jobs yet. What takes long runs here, in the background.", objectName="subtle")
+        self.empty.setWordWrap(True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.addWidget(self.empty)
         layout.addWidget(self.list)
         self.list.hide()
-        operator.run_changed.connect(self._show)
+        jobs.run_changed.connect(self._show)
 
     def _show(self, run: Run) -> None:
         if run.number not in self._rows:
-            row = self._rows[run.number] = JobRow(run, self._operator)
+            row = self._rows[run.number] = JobRow(run, self._jobs)
             item = QListWidgetItem()
             self.list.insertItem(0, item)
             item.setSizeHint(row.sizeHint())

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QFormLayout,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -24,43 +22,39 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from graphviewer.errors import OperationError
+from graphviewer.gui.panels.fields import CheckpointField, ChoiceField
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.words.texts import tip
 from graphviewer.gui.work.operator import Operator
 
 if TYPE_CHECKING:
-    from graphviewer.operations.registry import Operation, Parameter
+    from graphviewer.gui.state.versions import Version
+    from graphviewer.operations.registry import Choice, Operation, Parameter
 
 
-class CheckpointField(QWidget):
-    """The path of a checkpoint, typed or picked; empty means the one beside the graph."""
+class _Question(NamedTuple):
+    """What the choices that a document leaves depend on."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.path = QLineEdit(clearButtonEnabled=True)
-        pick = QToolButton(text="…")
-        pick.setToolTip("Pick a checkpoint's .index file")
-        pick.clicked.connect(self._pick)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.path)
-        layout.addWidget(pick)
-
-    def _pick(self) -> None:
-        kinds = "Checkpoints (*.index *.ckpt checkpoint);;All files (*)"
-        chosen, _ = QFileDialog.getOpenFileName(self, "Checkpoint", self.path.text(), kinds)
-        if chosen:
-            self.path.setText(chosen)
+    file: str
+    outputs: tuple[str, ...]
+    checkpoint: str | None
 
 
 class OperationCard(QFrame):
     """One operation: a heading that folds, what it does, its parameters, Run."""
+
+    choice_wanted = Signal()  # Run was pressed, and the document leaves a choice to the user
 
     def __init__(self, operation: Operation, session: Session, operator: Operator) -> None:
         super().__init__()
         self.setObjectName("card")
         self._operation, self._session, self._operator = operation, session, operator
         self._fields: dict[str, tuple[Parameter, QWidget]] = {}
+        self._choices: dict[str, tuple[QFormLayout, ChoiceField]] = {}
+        self._asked: _Question | None = None
+        self._answered: _Question | None = None
+        self._runs_when_known = False
         self.heading = QToolButton(text=operation.label, checkable=True, autoRaise=True, objectName="cardHeading")
         self.heading.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -82,9 +76,9 @@ class OperationCard(QFrame):
         layout = QVBoxLayout(self.body)
         layout.setContentsMargins(8, 0, 8, 6)
         layout.addWidget(doc)
-        plain = [one for one in self._operation.parameters if not one.advanced]
+        plain = [one for one in self._operation.parameters if not one.advanced or one.choices is not None]
         layout.addLayout(self._form(plain))
-        advanced = [one for one in self._operation.parameters if one.advanced]
+        advanced = [one for one in self._operation.parameters if one not in plain]
         if advanced:
             more, details = QToolButton(text="More options", checkable=True, autoRaise=True), QWidget(visible=False)
             details.setLayout(self._form(advanced))
@@ -104,17 +98,24 @@ class OperationCard(QFrame):
                 form.addRow(widget)
             else:
                 form.addRow(parameter.label, widget)
+            if isinstance(widget, ChoiceField):
+                self._choices[parameter.name] = form, widget
+                form.setRowVisible(widget, False)
         return form
 
     def _fold(self, is_open: bool) -> None:
         self.heading.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
         self.body.setVisible(is_open)
+        self._ask_choices(is_seen=is_open)
 
     def _field(self, parameter: Parameter) -> QWidget:
         if parameter.kind == "flag":
             widget: QWidget = QCheckBox(parameter.label, checked=bool(parameter.default))
         elif parameter.kind == "checkpoint":
             widget = CheckpointField()
+            widget.changed.connect(lambda: self._ask_choices())
+        elif parameter.choices is not None:
+            widget = ChoiceField(str(parameter.default or ""))
         elif parameter.kind == "endpoints":
             widget = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
             widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -139,6 +140,38 @@ class OperationCard(QFrame):
                 widget.path.setPlaceholderText(found.name if found else "no checkpoint beside the graph")
                 widget.path.setToolTip(tip(str(found or "")))
         self.run_button.setEnabled(ready)
+        self._ask_choices(is_seen=self.heading.isChecked())
+
+    # -- what the document leaves to choose ---------------------------------------------------------------------
+
+    def _question(self, version: Version) -> _Question:
+        given = self.parameters()
+        return _Question(str(version.file), tuple(given.get("outputs", ())), given.get("checkpoint"))
+
+    def _ask_choices(self, *, is_seen: bool = True) -> None:
+        """Ask what there is to choose from, where the card can be seen and the answer may be another one now."""
+        version = self._session.version
+        if version is None or not self._choices or not is_seen:
+            return
+        question = self._question(version)
+        if question == self._asked:
+            return
+        self._asked, self._runs_when_known = question, False
+
+        def then(found: Mapping[str, Sequence[Choice]]) -> None:
+            if question == self._asked:
+                self._take_choices(question, found)
+
+        self._operator.ask_choices(self._operation.id, version, question.outputs, question.checkpoint, then)
+
+    def _take_choices(self, question: _Question, found: Mapping[str, Sequence[Choice]]) -> None:
+        self._answered = question
+        for name, (form, field) in self._choices.items():
+            field.offer(found.get(name, ()))
+            form.setRowVisible(field, field.is_needed)
+        if self._runs_when_known:
+            self._runs_when_known = False
+            self.run()
 
     def parameters(self) -> Mapping[str, Any]:
         """The values to run with, JSON-able."""
@@ -149,6 +182,8 @@ class OperationCard(QFrame):
                 values[name] = [str(endpoint) for endpoint in getattr(family, name)]
             elif parameter.kind == "flag":
                 values[name] = widget.isChecked()
+            elif isinstance(widget, ChoiceField):
+                values[name] = widget.value()
             elif parameter.kind == "checkpoint":
                 found = version.document.checkpoint if version else None
                 text = widget.path.text().strip()
@@ -158,14 +193,29 @@ class OperationCard(QFrame):
         return values
 
     def run(self) -> None:
-        """Run the operation on the current version, in the background."""
+        """Run the operation on the current version, in the background, once it is known what there is to choose."""
         version = self._session.version
-        if version is not None:
+        if version is None:
+            return
+        if self._choices and self._answered != self._question(version):
+            self._ask_choices()
+            self._runs_when_known = True
+        elif missing := [parameter for parameter, field in self._fields.values() if _is_missing(field)]:
+            text = f"{self._operation.label} needs a choice: {missing[0].label.lower()}."
+            self._session.failed.emit(OperationError(text, "Choose one in the operation's form, then run it again."))
+            self.choice_wanted.emit()
+        else:
             self._operator.run(self._operation.id, self._operation.label, version, self.parameters())
+
+
+def _is_missing(field: QWidget) -> bool:
+    return isinstance(field, ChoiceField) and field.is_missing
 
 
 class OperationsPanel(QScrollArea):
     """Every operation of the registry as a card."""
+
+    choice_wanted = Signal()
 
     def __init__(self, session: Session, operator: Operator, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -186,6 +236,7 @@ class OperationsPanel(QScrollArea):
         found = {one.id: OperationCard(one, self._session, self._operator) for one in operations().values()}
         for name in sorted(found, key=lambda name: name != "freeze"):
             layout.addWidget(found[name])
+            found[name].choice_wanted.connect(lambda name=name: self._want_choice(name))
             found[name].refresh()
         found["freeze"].heading.setChecked(True)
         layout.addStretch(1)
@@ -206,6 +257,10 @@ class OperationsPanel(QScrollArea):
         card = self.cards[operation]
         card.heading.setChecked(True)
         self.ensureWidgetVisible(card)
+
+    def _want_choice(self, operation: str) -> None:
+        self.choice_wanted.emit()
+        self.show_card(operation)
 
     def refresh(self) -> None:
         """Refresh every card there is."""

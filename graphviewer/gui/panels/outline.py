@@ -8,7 +8,9 @@ import numpy as np
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeView, QVBoxLayout, QWidget
 
-from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.selection import AFTER, ANY, Selection
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.words.texts import tip
 from graphviewer.model.scopes import ROOT, Scopes
 
@@ -146,16 +148,24 @@ class Outline(QWidget):
 
     def _row_chosen(self, index: QModelIndex) -> None:
         if not self._following and index.isValid() and self.model.scopes is not None:
-            self._session.select(Selection.of(self.model.scopes, self.model.item(index)), reveal=True)
+            self._session.select(Selection.of(self.model.scopes, self.model.item(index), self._side), reveal=True)
 
     def _row_activated(self, index: QModelIndex) -> None:
         scopes = self.model.scopes
         if scopes is not None and scopes.is_scope[self.model.item(index)]:
-            self._session.toggle(scopes.path(self.model.item(index)))
+            self._session.toggle(scopes.path(self.model.item(index)), self._side)
+
+    @property
+    def _side(self) -> int:
+        """The tree is that of the graph after, where two are side by side."""
+        current = self._session.current
+        return AFTER if isinstance(current, Comparison) and not current.is_merged_shown else ANY
 
     def _follow(self) -> None:
         """Show the session's selection, without selecting it again."""
-        selection, scopes = self._session.selection, self.model.scopes
+        selection, scopes, current = self._session.selection, self.model.scopes, self._session.current
+        if selection is not None and isinstance(current, Comparison):
+            selection = current.twins.seen(selection, AFTER)
         item = selection.item(scopes) if selection is not None and scopes is not None else None
         self._following = True
         index = self.model.index_of(item) if item is not None else QModelIndex()

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
+from graphviewer.gui.panels.feeds import FeedsForm, inputs_of
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Version
 from graphviewer.gui.words.texts import tip
 from graphviewer.gui.work.prover import Prover, speed_line
 
 _NOTHING = "Open a graph first."
-_VERIFY = "Runs original and result on the same made-up inputs, in the background, and compares every output."
-_RUN = "Runs the graph forward once on made-up inputs: the selected node, or the chosen outputs."
+_VERIFY = "Runs original and result on the same inputs, in the background, and compares every output."
+_RUN = "Runs the graph forward once: the selected node, or the chosen outputs."
 _VERDICTS = {"same": "✓ The same", "different": "✕ Different", "cannot": "? Not verified"}
 
 
 class ProofPanel(QWidget):
-    """Two buttons, the verdict in words, and a table of outputs."""
+    """Two buttons, what to feed, the verdict in words, and a table of outputs."""
 
     def __init__(self, session: Session, prover: Prover, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,6 +42,8 @@ class ProofPanel(QWidget):
         self.verify_button.setToolTip(_VERIFY)
         self.run_button.setToolTip(_RUN)
         self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.feeds = FeedsForm()
+        self._seen = False
         self.table = QTableWidget(showGrid=False)
         self.table.verticalHeader().hide()
         self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
@@ -45,13 +57,23 @@ class ProofPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.addLayout(line)
-        layout.addWidget(self.table, 1)
+        below = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
+        below.addWidget(self.feeds)
+        below.addWidget(self.table)
+        below.setSizes([400, 400])
+        layout.addWidget(below, 1)
         layout.addStretch()
         self.verify_button.clicked.connect(self.verify)
         self.run_button.clicked.connect(self.run)
         prover.changed.connect(self.refresh)
         prover.ran.connect(self._show_run)
-        for signal in (session.current_changed, session.selection_changed, session.endpoints_changed):
+        signals = (
+            session.current_changed,
+            session.selection_changed,
+            session.endpoints_changed,
+            session.suggestions_changed,
+        )
+        for signal in signals:
             signal.connect(self.refresh)
         self.refresh()
 
@@ -67,13 +89,13 @@ class ProofPanel(QWidget):
         pair = self._pair()
         if pair is not None:
             self._ran = None
-            self._prover.verify(*pair)
+            self._prover.verify(*pair, self.feeds.given())
 
     def run(self) -> None:
         """Run the selected node, or the chosen outputs."""
         version = self._session.version
         if version is not None:
-            self._prover.run(version, self._targets(version))
+            self._prover.run(version, self._targets(version), self.feeds.given())
 
     def _targets(self, version: Version) -> list[str]:
         selection, index = self._session.selection, version.document.graph.index
@@ -81,8 +103,21 @@ class ProofPanel(QWidget):
             return [selection.path]
         return [str(one) for one in version.family.outputs if one.node in index]
 
+    def set_seen(self, is_seen: bool) -> None:
+        """Whether the panel is in front: what to feed is looked for only then."""
+        self._seen = is_seen
+        self._refresh_feeds()
+
+    def _refresh_feeds(self) -> None:
+        version = self._session.version
+        if version is None:
+            self.feeds.show_inputs(())
+        elif self._seen and not self._prover.is_running:
+            self.feeds.show_inputs(inputs_of(version, self._targets(version)))
+
     def refresh(self) -> None:
         """Show what is known about the current tab."""
+        self._refresh_feeds()
         version, pair = self._session.version, self._pair()
         self.cancel_button.setVisible(self._prover.is_running)
         if self._ran is not None and self._ran[0] not in self._session.tabs:
@@ -117,8 +152,7 @@ class ProofPanel(QWidget):
         self._ran = (version, found)
 
     def _fill_run(self, found: Mapping[str, Any]) -> None:
-        fed = ", ".join(str(feed["name"]) for feed in found["feeds"])
-        self.words.setText(f"Ran once on made-up values for {fed}." if fed else "Ran once; nothing had to be fed.")
+        self.words.setText(_fed_line(found["feeds"]))
         rows = [
             (one["name"], one["dtype"], str(one["shape"]), *(_number(one[key]) for key in ("min", "max", "mean")))
             for one in found["outputs"]
@@ -136,8 +170,15 @@ class ProofPanel(QWidget):
                 item.setToolTip(tip(text))
                 self.table.setItem(at, column, item)
         for column in range(len(titles)):
-            self.table.setColumnWidth(column, 140 if column else 300)
+            self.table.setColumnWidth(column, 92 if column else 220)
         self.table.setVisible(bool(rows))
+
+
+def _fed_line(feeds: Sequence[Mapping[str, Any]]) -> str:
+    """What a run was fed, in a sentence."""
+    given, made = (", ".join(str(feed["name"]) for feed in feeds if feed["made"] is kind) for kind in (False, True))
+    parts = [f"Given: {given}." if given else "", f"Made up: {made}." if made else ""]
+    return " ".join(["Ran once.", *filter(None, parts)]) if feeds else "Ran once; nothing had to be fed."
 
 
 def _number(value: Any) -> str:

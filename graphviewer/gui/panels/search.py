@@ -35,6 +35,7 @@ class HitsModel(QAbstractListModel):
         super().__init__(parent)
         self.document: Document | None = None
         self.hits: Hits | None = None
+        self._roles: Overlay | None = None
         self._rows: dict[int, Row] = {}
 
     def set_hits(self, document: Document | None, hits: Hits | None) -> None:
@@ -42,6 +43,13 @@ class HitsModel(QAbstractListModel):
         self.beginResetModel()
         self.document, self.hits, self._rows = document, hits, {}
         self.endResetModel()
+
+    def set_roles(self, roles: Overlay | None) -> None:
+        """Tell what the nodes are for; they may become known while hits are shown."""
+        if roles is not self._roles:
+            self._roles, self._rows = roles, {}
+            if self.rowCount():
+                self.dataChanged.emit(self.index(0), self.index(self.rowCount() - 1))
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if self.hits is None or parent.isValid() else min(len(self.hits), MOST_ROWS)
@@ -60,14 +68,14 @@ class HitsModel(QAbstractListModel):
             return self.row(index.row()).path
         if role == Qt.ItemDataRole.ToolTipRole:
             row = self.row(index.row())
-            return tip("\n".join([row.path, row.op, *row.chips]))
+            return tip("\n".join(filter(None, [row.path, row.op, row.role.replace("_", " "), *row.chips])))
         return None
 
     def row(self, number: int) -> Row:
         """What a row says."""
         if number not in self._rows:
             assert self.document is not None and self.hits is not None
-            self._rows[number] = Row.of(self.document, self.hits, int(self.hits.items[number]))
+            self._rows[number] = Row.of(self.document, self.hits, int(self.hits.items[number]), self._roles)
         return self._rows[number]
 
 
@@ -119,6 +127,7 @@ class SearchPanel(QWidget):
         self.next.clicked.connect(lambda: self.step(1))
         self.previous.clicked.connect(lambda: self.step(-1))
         self._session.current_changed.connect(self._tab_changed)
+        self._session.overlay_changed.connect(self._show_roles)
 
     def set_theme(self, theme: Theme) -> None:
         """Use other colours."""
@@ -189,6 +198,7 @@ class SearchPanel(QWidget):
         same = self.model.hits is not None and self.model.hits.query == hits.query
         at = self.list.currentIndex().row() if same else -1
         self.model.set_hits(graphs[-1].document, hits)
+        self._show_roles()
         if 0 <= at < self.model.rowCount():
             self.list.setCurrentIndex(self.model.index(at))
         if len(hits):
@@ -198,6 +208,11 @@ class SearchPanel(QWidget):
         self._nodes = int((graphs[-1].document.scopes.node[hits.items] >= 0).sum())
         self._show_state()
         self.searched.emit()
+
+    def _show_roles(self) -> None:
+        graphs = self._lenses.shown()
+        if self.model.hits is not None and graphs and graphs[-1].document is self.model.document:
+            self.model.set_roles(_roles(graphs[-1]))
 
     def _show_nothing(self, problem: str) -> None:
         self._session.background.drop("search")

@@ -9,12 +9,14 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from graphviewer.gui.style.theme import Theme
+from graphviewer.gui.words.texts import shortened
 
 if TYPE_CHECKING:
     from graphviewer.analysis.search import Hits
     from graphviewer.model.document import Document
+    from graphviewer.model.overlay import Overlay
 
-ROW_HEIGHT, INSET, SPACE = 42, 8.0, 8.0
+ROW_HEIGHT, INSET, SPACE, SWATCH, LEAST_CHIP = 42, 8.0, 8.0, 9.0, 40.0
 
 
 class Row(NamedTuple):
@@ -22,7 +24,8 @@ class Row(NamedTuple):
 
     Attributes:
         spans: begin and end in ``name`` of what was typed.
-        chips: what matched besides name and op, as ``padding=SAME``.
+        chips: what matched besides name and op, as ``padding=SAME``; not what repeats the path.
+        role: of the node, where it is known.
     """
 
     name: str
@@ -32,20 +35,23 @@ class Row(NamedTuple):
     spans: tuple[tuple[int, int], ...]
     op_matches: bool
     chips: tuple[str, ...]
+    role: str = ""
 
     @classmethod
-    def of(cls, document: Document, hits: Hits, item: int) -> Row:
+    def of(cls, document: Document, hits: Hits, item: int, roles: Overlay | None = None) -> Row:
         """The row of a hit."""
         scopes = document.scopes
         path, node = scopes.path(item), int(scopes.node[item])
         scope, _, name = path.rpartition("/")
         found = hits.matches(item)
         spans = [term.span(name) for term in hits.query.positive if term.field in ("", "name")]
-        chips = [_chip(match.field, match.text) for match in found if match.field != "op"]
+        chips = [_chip(match.field, match.text) for match in found if match.field != "op" and path not in match.text]
         size = int(scopes.size[item])
         op = scopes.graph.ops[node] if node >= 0 else f"{size:,} node{'s' if size != 1 else ''}"
         op_matches = any(match.field == "op" for match in found)
-        return cls(name, scope, op, path, tuple(span for span in spans if span), op_matches, tuple(chips))
+        role = (roles.category(node) or "") if roles is not None and node >= 0 else ""
+        shown = name if node >= 0 else f"{name}/"
+        return cls(shown, scope, op, path, tuple(span for span in spans if span), op_matches, tuple(chips), role)
 
 
 def _chip(field: str, text: str) -> str:
@@ -97,7 +103,16 @@ class RowDelegate(QStyledItemDelegate):
         painter.setFont(small)
         painter.setPen(self._theme.color("window.link" if row.op_matches else "window.muted"))
         painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, op)
-        self._paint_name(painter, rect.adjusted(0, 0, -width - SPACE, 0), font, row)
+        left = self._paint_role(painter, rect, row.role) if row.role else 0.0
+        self._paint_name(painter, rect.adjusted(left, 0, -width - SPACE, 0), font, row)
+
+    def _paint_role(self, painter: QPainter, rect: QRectF, role: str) -> float:
+        """The legend's swatch of a role; gives the room that it takes."""
+        colors = self._theme.category("roles", role)
+        painter.setPen(QPen(colors.edge, 1))
+        painter.setBrush(colors.mark)
+        painter.drawRoundedRect(QRectF(rect.x() + 0.5, rect.center().y() - SWATCH / 2, SWATCH, SWATCH), 2, 2)
+        return SWATCH + 6
 
     def _paint_name(self, painter: QPainter, rect: QRectF, font: QFont, row: Row) -> None:
         metrics = QFontMetricsF(font)
@@ -116,12 +131,14 @@ class RowDelegate(QStyledItemDelegate):
     def _paint_lower(self, painter: QPainter, rect: QRectF, small: QFont, row: Row) -> None:
         metrics = QFontMetricsF(small)
         painter.setFont(small)
-        right = rect.right()
+        right, least = rect.right(), min(metrics.horizontalAdvance(row.scope), rect.width() * 0.5) + SPACE
         for chip in row.chips[:2]:
-            text = metrics.elidedText(chip, Qt.TextElideMode.ElideMiddle, rect.width() * 0.5)
+            text = metrics.elidedText(
+                chip, Qt.TextElideMode.ElideMiddle, max(right - rect.x() - least - 10, LEAST_CHIP)
+            )
             box = QRectF(0, rect.y() + 1, metrics.horizontalAdvance(text) + 10, rect.height() - 2)
             box.moveRight(right)
-            if box.left() < rect.x() + rect.width() * 0.25:
+            if box.left() < rect.x() + least:
                 break
             painter.setPen(QPen(self._theme.color("window.border_strong"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -129,6 +146,8 @@ class RowDelegate(QStyledItemDelegate):
             painter.setPen(self._theme.color("window.link"))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
             right = box.left() - 4
-        scope = metrics.elidedText(row.scope or "top level", Qt.TextElideMode.ElideMiddle, right - rect.x() - 4)
+        room = right - rect.x() - 4
+        scope = shortened(row.scope or "top level", lambda text: metrics.horizontalAdvance(text) <= room)
+        scope = metrics.elidedText(scope, Qt.TextElideMode.ElideMiddle, room)
         painter.setPen(self._theme.color("window.muted"))
         painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, scope)

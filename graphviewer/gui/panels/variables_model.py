@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +26,7 @@ _BYTES, _PARTS = COLUMNS.index("Bytes"), COLUMNS.index("Parts")
 _VALUES = {COLUMNS.index("Min"): "least", COLUMNS.index("Max"): "most", COLUMNS.index("Mean"): "mean"}
 _NUMBERS = frozenset({_BYTES, _PARTS, *_VALUES})
 _SORT = Qt.ItemDataRole.UserRole
+_NUMBER = re.compile(r"[0-9]+")
 STATUS = Qt.ItemDataRole.UserRole + 1
 
 
@@ -70,6 +72,8 @@ class VariablesModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return COLUMNS[section]
+        if role == Qt.ItemDataRole.InitialSortOrderRole and section in _NUMBERS:
+            return Qt.SortOrder.DescendingOrder  # the largest are what one looks for
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -109,7 +113,9 @@ class VariablesModel(QAbstractTableModel):
             return float("-inf") if number is None else number
         if column == _BYTES:
             return -1.0 if row["bytes"] is None else float(row["bytes"])
-        return float(len(row["slices"])) if column == _PARTS else self._text(row, column)
+        if column == _PARTS:
+            return float(len(row["slices"]))
+        return _NUMBER.sub(lambda found: found[0].zfill(9), self._text(row, column))  # 9 before 10
 
 
 def note(row: Mapping[str, Any]) -> str:

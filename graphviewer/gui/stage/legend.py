@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
+from graphviewer.gui.canvas.look import ink_on
+from graphviewer.gui.canvas.signs import sign, title
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Version
 from graphviewer.gui.style.flow import FlowLayout
-from graphviewer.gui.style.theme import Theme
+from graphviewer.gui.style.theme import CategoryColors, Theme, load_font
 from graphviewer.model.overlay import Overlay
 
+SWATCH = 15
+"""Side of a swatch in pixels."""
 
-def swatch(color: QColor, edge: QColor, size: int = 12) -> QIcon:
-    """A small square of a category's colour."""
+
+def swatch(colors: CategoryColors, mark: str, size: int = SWATCH) -> QIcon:
+    """A small square of a category's colour, with its sign for those who cannot tell the colours apart."""
     pixmap = QPixmap(size * 2, size * 2)
     pixmap.setDevicePixelRatio(2)
     pixmap.fill(Qt.GlobalColor.transparent)
     with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(color)
-        painter.setPen(edge)
-        painter.drawRoundedRect(1, 1, size - 2, size - 2, 3, 3)
+        painter.setBrush(colors.mark)
+        painter.setPen(colors.edge)
+        painter.drawRoundedRect(QRectF(1, 1, size - 2, size - 2), 3, 3)
+        font = load_font(size - 4)
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(ink_on(colors.mark))
+        painter.drawText(QRectF(0, 0, size, size), Qt.AlignmentFlag.AlignCenter, mark)
     return QIcon(pixmap)
 
 
@@ -34,6 +44,7 @@ class Legend(QWidget):
         self.setObjectName("legend")
         self._session, self._theme = session, theme
         self._flow = FlowLayout(self, spacing=4)
+        self._shown: tuple | None = None
         for signal in (session.overlay_changed, session.current_changed, session.endpoints_changed):
             signal.connect(self.refresh)
         self.refresh()
@@ -44,20 +55,29 @@ class Legend(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Rebuild the chips for the overlay that is shown."""
+        """Rebuild the chips for the overlay that is shown, where they would be others."""
+        counts, kind = self._counts(), self._session.overlay_kind
+        is_waiting = not counts and kind == "roles" and self._session.version is not None
+        shown = (kind, is_waiting, tuple(counts.items()), frozenset(self._session.hidden.get(kind, ())), self._theme)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.hide()  # else each chip that is added would lay out the whole window
         self._flow.clear()
-        counts = self._counts()
-        is_waiting = not counts and self._session.overlay_kind == "roles" and self._session.version is not None
-        self.setVisible(bool(counts) or is_waiting)
         if is_waiting:
-            self._flow.addWidget(QLabel("Choose an output to see what each node is for.", objectName="subtle"))
+            self._add(QLabel("Choose an output to see what each node is for.", self, objectName="subtle"))
         for category, count in counts.items():
-            self._flow.addWidget(self._chip(category, count))
+            self._add(self._chip(category, count))
+        self.setVisible(bool(counts) or is_waiting)
+
+    def _add(self, widget: QWidget) -> None:
+        self._flow.addWidget(widget)
+        widget.show()
 
     def _counts(self) -> dict[str, int]:
         current, kind = self._session.current, self._session.overlay_kind
         if kind == "diff" and isinstance(current, Comparison):
-            return {status: count for status, count in current.diff.summary().items() if count}
+            return {status: count for status, count in current.counts().items() if count}
         overlay: Overlay | None = current.overlay(kind) if current else None
         if isinstance(current, Version) and current.isolated is not None:
             overlay = current.shown_overlay(kind)
@@ -68,11 +88,11 @@ class Legend(QWidget):
         hidden = category in self._session.hidden.get(kind, set())
         chip = QToolButton(self)
         chip.setObjectName("chip")
-        chip.setText(f"{category.replace('_', ' ')} {count:,}{' (hidden)' if hidden else ''}")
+        chip.setText(f"{title(kind, category)} {count:,}{' (hidden)' if hidden else ''}")
         chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         colors = self._theme.category(kind, category)
-        chip.setIcon(swatch(colors.mark, colors.edge))
-        chip.setIconSize(QSize(12, 12))
+        chip.setIcon(swatch(colors, sign(kind, category)))
+        chip.setIconSize(QSize(SWATCH, SWATCH))
         chip.setCheckable(True)
         chip.setChecked(not hidden)
         chip.setToolTip(f"Click to {'show' if hidden else 'hide'} {count:,} nodes: {category}")

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from graphviewer.gui.canvas.lettering import CAPITAL, Writing
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.scene import Scene
-from graphviewer.gui.canvas.signs import sign
+from graphviewer.gui.canvas.signs import sign, title
 
 LINE, SIZE, SWATCH, SPACE, INSET = 26.0, 12.0, 13.0, 18.0, 20.0
 """Height of a line, of its text and of a swatch; space between entries, and left and right (pixels)."""
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     def text(self) -> str:
         """What stands beside the swatch."""
         mark = sign(self.kind, self.name)
-        return f"{mark + ' ' if mark else ''}{self.name.replace('_', ' ')}  {self.nodes:,}"
+        return f"{mark + ' ' if mark else ''}{title(self.kind, self.name)}  {self.nodes:,}"
 
 
 def entries(scenes: Iterable[Scene]) -> list[Entry]:

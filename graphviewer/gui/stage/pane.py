@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QMenu
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.canvas.view import GraphCanvas
 from graphviewer.gui.state.loading import open_items
-from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.selection import ANY, Selection
+from graphviewer.gui.state.session import Session
 from graphviewer.gui.words.describe import describe_briefly, output_shapes
 from graphviewer.gui.words.texts import label
 from graphviewer.layout.nested import Style
@@ -46,14 +47,22 @@ class Subject:
     Attributes:
         overlay: gives the overlay of a kind, None where there is none.
         edge_status: int8 [edges], what a comparison says of each edge (``model.overlay.EDGE_STATUSES``).
-        partner: what a node of the graph beside this one is called here; None where it is not here.
+        side: of a comparison whose graphs are side by side.
+        seen: what is selected, by its name here; None where it is not here.
+        opened_name: the name under which a scope of this graph is kept open; None where that is its path.
     """
 
     document: Document
     layout: NestedLayout
     overlay: Callable[[str], Overlay | None]
     edge_status: np.ndarray | None = None
-    partner: Callable[[str], str | None] | None = None
+    side: int = ANY
+    seen: Callable[[Selection], Selection | None] | None = None
+    opened_name: Callable[[str], str] | None = None
+
+    def name_of(self, path: str) -> str:
+        """The name under which a scope is kept open."""
+        return path if self.opened_name is None else self.opened_name(path)
 
 
 class Pane(QObject):
@@ -148,7 +157,7 @@ class Pane(QObject):
 
         def work() -> tuple[Scopes, Drawing]:
             layout = subject.layout.styled(style)
-            return layout.scopes, layout.draw(open_items(layout.scopes, expanded))
+            return layout.scopes, layout.draw(open_items(layout.scopes, expanded, subject.opened_name))
 
         def then(drawn: tuple[Scopes, Drawing]) -> None:
             if subject is self.subject:
@@ -161,7 +170,7 @@ class Pane(QObject):
         if is_first:
             self._measure(self.subject)
         self._session.stacks = scopes.stacks if isinstance(scopes, StackedScopes) else {}
-        item = anchor.item(scopes) if anchor else None
+        item = self.item_of(anchor) if anchor else None
         self.canvas.set_scene(self._scene(), anchor=item)
         if self._fit_next:
             self._fit_next = False
@@ -203,11 +212,12 @@ class Pane(QObject):
 
     def item_of(self, selection: Selection) -> int | None:
         """The item of what is selected, or of its twin where that has another name in the graph beside this one."""
-        item = selection.item(self.scopes)
-        if item is None and not selection.is_scope and self.subject.partner is not None:
-            name = self.subject.partner(selection.path)
-            item = None if name is None else Selection(name).item(self.scopes)
-        return item
+        seen = selection if self.subject.seen is None else self.subject.seen(selection)
+        return None if seen is None else seen.item(self.scopes)
+
+    def selection_of(self, item: int) -> Selection:
+        """What selects an item."""
+        return Selection.of(self.scopes, item, self.subject.side)
 
     def _selected_items(self) -> frozenset[int]:
         chosen = [one for one in (self._session.selection, self._session.second) if one and self.subject]
@@ -234,13 +244,13 @@ class Pane(QObject):
 
     def _select(self, item: int) -> None:
         if self.subject is not None:
-            self._session.select(Selection.of(self.scopes, item))
+            self._session.select(self.selection_of(item))
 
     def _click(self, item: int, modifiers: Qt.KeyboardModifier) -> None:
         if self.drawing is None:  # the canvas still shows the tab before, whose items mean other nodes here
             return
         if modifiers & Qt.KeyboardModifier.ShiftModifier and self.subject is not None:
-            self._session.select_second(Selection.of(self.scopes, item))
+            self._session.select_second(self.selection_of(item))
         else:
             self._select(item)
 
@@ -249,7 +259,7 @@ class Pane(QObject):
             return
         scopes = self.scopes
         if scopes.is_scope[item]:
-            self._session.toggle(scopes.path(item))
+            self._session.toggle(scopes.path(item), self.subject.side)
 
     def _menu(self, item: int, where: QPoint) -> None:
         if self.drawing is not None and item >= 0:
@@ -264,7 +274,7 @@ class Pane(QObject):
         menu = QMenu(self.canvas)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for end in ends[:MOST_ENDS]:
-            selection = Selection.of(self.scopes, end)
+            selection = self.selection_of(end)
             go = lambda selection=selection: self._session.select(selection, reveal=True)  # noqa: E731
             menu.addAction(label(selection.path), go)
         if len(ends) > MOST_ENDS:
@@ -282,11 +292,11 @@ class Pane(QObject):
         if item is None or family is None:
             return
         scopes = self.scopes
-        around = {scopes.path(above) for above in scopes.ancestors(item)[:-1]}
-        if self.drawing is not None and item in self.drawing.item:
+        if self.drawing is not None and self.canvas.scene_shown.shows(item):
             self.canvas.ensure_visible(item)
             return
         self._pending = selection
+        around = {subject.name_of(scopes.path(above)) for above in scopes.ancestors(item)[:-1]}
         if not around <= family.expanded:
             # the first pane that is asked opens the scopes for all; the others find them open and wait for the drawing
             QTimer.singleShot(0, self, lambda: self._session.expand(around))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 from weakref import WeakKeyDictionary, ref
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, QTimer, Signal
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from graphviewer.gui.stage.crumbs import crumbs
 from graphviewer.gui.stage.legend import Legend
 from graphviewer.gui.stage.welcome import Welcome
 from graphviewer.gui.state.session import Selection, Session
@@ -30,8 +31,6 @@ from graphviewer.gui.words.texts import label, tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
 
     from graphviewer.gui.canvas.camera import Camera
     from graphviewer.gui.stage.pane import Pane, Subject
@@ -214,8 +213,8 @@ class Stage(QWidget):
             title.setVisible(split)
         if isinstance(tab, Comparison):
             self.merged_button.setChecked(tab.is_merged_shown)
-            self.titles[0].setText(f"before: {tab.before.title}")
-            self.titles[1].setText(f"after: {tab.after.title}")
+            for side, title, name in zip(("before", "after"), self.titles, tab.titles, strict=True):
+                title.setText(f"{side}: {name}")
         left, right = _subjects(tab)
         self.left.show_subject(left, fit=known is None)
         self.right.show_subject(right, fit=known is None)
@@ -294,7 +293,7 @@ class Stage(QWidget):
         item = leader.canvas.central_item()
         if item < 0:
             return QPointF(0, 0)
-        twin = follower.item_of(Selection.of(leader.scopes, item))
+        twin = follower.item_of(leader.selection_of(item))
         here = leader.canvas.item_rect(item)
         there = follower.canvas.item_rect(twin) if twin is not None else None
         if here is None or there is None:
@@ -304,13 +303,8 @@ class Stage(QWidget):
     # -- breadcrumb ---------------------------------------------------------------------------------------------
 
     def _show_breadcrumb(self) -> None:
-        selection = self._session.selection
-        parts = selection.path.split("/") if selection else []
-        links = [_crumb_link(" ", self._session.family.title) if self._session.family else ""]
-        for depth, part in enumerate(parts, 1):
-            path = "/".join(parts[:depth])
-            links.append(_crumb_link(path, part) if depth < len(parts) else escape(part))
-        self.breadcrumb.setText(" / ".join(links))
+        family, selection = self._session.family, self._session.selection
+        self.breadcrumb.setText(crumbs(family.title if family else "", selection.path if selection else ""))
 
     def _crumb(self, target: str) -> None:
         path = unquote(target).strip()
@@ -320,33 +314,32 @@ class Stage(QWidget):
             self.fit()
 
 
-def _crumb_link(path: str, text: str) -> str:
-    return f"<a style='text-decoration: none' href='{quote(path, safe=' ')}'>{escape(text)}</a>"
-
-
 def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
     """What the left and the right pane show for a tab."""
     if tab is None:
         return None, None
     if isinstance(tab, Version):
         return (_isolated_subject(tab) if tab.isolated else _subject(tab.document, tab.layout, tab.overlay)), None
-    if tab.is_merged_shown:
-        return _subject(tab.merged.document, tab.merged_layout, tab.overlay, tab.merged.edge_status), None
-    before, after, diff = tab.before, tab.after, tab.diff
-    overlays = {"before": diff.overlay_before(), "after": diff.overlay_after()}
-    return (
-        _subject(
-            before.document,
-            before.layout,
-            lambda kind: overlays["before"] if kind == "diff" else before.overlay(kind),
-            partner=lambda name: tab.partner(name, 0),
-        ),
-        _subject(
-            after.document,
-            after.layout,
-            lambda kind: overlays["after"] if kind == "diff" else after.overlay(kind),
-            partner=lambda name: tab.partner(name, 1),
-        ),
+    return (_merged_subject(tab), None) if tab.is_merged_shown else (_side_subject(tab, 0), _side_subject(tab, 1))
+
+
+def _merged_subject(tab: Comparison) -> Subject:
+    from graphviewer.gui.stage.pane import Subject
+
+    shown, name = tab.merged.document.unfolded, tab.twins.name if tab.twins.is_renamed else None
+    return Subject(shown, tab.merged_layout, tab.overlay, tab.merged_edges, seen=tab.twins.merged, opened_name=name)
+
+
+def _side_subject(tab: Comparison, side: int) -> Subject:
+    """One of two graphs side by side."""
+    version = (tab.before, tab.after)[side]
+    plain = _subject(version.document, version.layout, version.overlay)
+    return replace(
+        plain,
+        overlay=lambda kind: tab.unfolded.overlays[side] if kind == "diff" else plain.overlay(kind),
+        side=side,
+        seen=lambda selection: tab.twins.seen(selection, side),
+        opened_name=(lambda path: tab.twins.name(path, side)) if side and tab.twins.is_renamed else None,
     )
 
 
@@ -354,13 +347,7 @@ def _isolated_subject(version: Version) -> Subject:
     return _subject(version.isolated.part, version.isolated.layout, version.shown_overlay)
 
 
-def _subject(
-    document: Document,
-    layout: NestedLayout,
-    overlay: Callable[[str], Overlay | None],
-    edge_status: np.ndarray | None = None,
-    partner: Callable[[str], str | None] | None = None,
-) -> Subject:
+def _subject(document: Document, layout: NestedLayout, overlay: Callable[[str], Overlay | None]) -> Subject:
     """A graph with its functions opened, and what is laid over the graph taken inside them."""
     from graphviewer.gui.stage.pane import Subject
     from graphviewer.model.bodies import extended
@@ -371,4 +358,4 @@ def _subject(
         found = overlay(kind)
         return None if found is None else extended(found, shown)
 
-    return Subject(shown, layout, inside_too, edge_status, partner)
+    return Subject(shown, layout, inside_too)

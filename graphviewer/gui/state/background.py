@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from graphviewer.errors import GraphViewerError
 
@@ -28,7 +29,8 @@ class Background(QObject):
     """Runs functions in named lanes, one daemon thread each; within a lane tasks run in order.
 
     The newest task of a key wins: an older one that waits is dropped, one that runs has its result thrown away.
-    Results and errors arrive in the GUI thread. Threads are daemons, so that closing the window never waits.
+    Results and errors arrive in the GUI thread, each in a turn of the event loop of its own, so that several at once do
+    not add up to one long wait. Threads are daemons, so that closing the window never waits.
     """
 
     _finished = Signal(object)
@@ -38,7 +40,10 @@ class Background(QObject):
         self._lanes: dict[str, queue.SimpleQueue[_Task]] = {}
         self._newest: dict[str, _Task] = {}
         self._closed = False
-        self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._arrived: deque[_Task] = deque()
+        self._turn = QTimer(self, singleShot=True, interval=0)
+        self._turn.timeout.connect(self._deliver_next)
+        self._finished.connect(self._arrive, Qt.ConnectionType.QueuedConnection)
 
     def submit(
         self,
@@ -71,6 +76,8 @@ class Background(QObject):
         """Deliver nothing any more."""
         self._closed = True
         self._newest.clear()
+        self._arrived.clear()
+        self._turn.stop()
 
     def _run(self, tasks: queue.SimpleQueue[_Task]) -> None:
         while not self._closed:
@@ -86,6 +93,17 @@ class Background(QObject):
             task.error = error
         if not self._closed:
             self._finished.emit(task)
+
+    def _arrive(self, task: _Task) -> None:
+        self._arrived.append(task)
+        self._turn.start()
+
+    def _deliver_next(self) -> None:
+        if self._arrived:
+            task = self._arrived.popleft()
+            if self._arrived:
+                self._turn.start()
+            self._deliver(task)
 
     def _deliver(self, task: _Task) -> None:
         if self._closed or self._newest.get(task.key) is not task:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -18,7 +18,7 @@ from graphviewer.layout.nested import NestedLayout
 from graphviewer.layout.opening import first_open
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress, silent
-from graphviewer.model.scopes import Scopes
+from graphviewer.model.scopes import ROOT, Scopes
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,30 @@ def _lettering() -> Lettering:
     return Lettering(load_font())
 
 
-def open_items(scopes: Scopes, expanded: Iterable[str]) -> frozenset[int]:
-    """The items of the scopes that are open: those whose every enclosing scope is open too."""
+def open_items(scopes: Scopes, expanded: Collection[str], name: Callable[[str], str] | None = None) -> frozenset[int]:
+    """The items of the scopes that are open: those whose every enclosing scope is open too.
+
+    Args:
+        scopes: the tree.
+        expanded: names of open scopes.
+        name: of a scope among them, by its path; the path itself by default.
+    """
+    if name is not None:
+        return frozenset(_named_items(scopes, expanded, name))
     items = [item for path in set(expanded) if (item := scopes.by_path.get(path)) is not None]
     found: set[int] = set()
     for item in sorted(items, key=scopes.depth.__getitem__):
         if all(above == 0 or above in found for above in scopes.ancestors(item)):
             found.add(item)
     return frozenset(found)
+
+
+def _named_items(scopes: Scopes, expanded: Collection[str], name: Callable[[str], str]) -> Iterator[int]:
+    """The open scopes, the outer ones first: only they and what is right inside them are looked at."""
+    waiting = [ROOT]
+    while waiting:
+        children = scopes.children(waiting.pop())
+        for child in children[scopes.is_scope[children]].tolist():
+            if name(scopes.path(child)) in expanded:
+                waiting.append(child)
+                yield child

@@ -4,41 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError, UnknownNameError
 from graphviewer.gui.state.background import Background
+from graphviewer.gui.state.selection import ANY, Selection
 from graphviewer.gui.state.versions import Comparison, Family, Tab, Version
 from graphviewer.model.names import Endpoint, resolve_all
-from graphviewer.model.scopes import Scopes
 
 if TYPE_CHECKING:
     import numpy as np
 
     from graphviewer.gui.state.loading import Loaded
     from graphviewer.model.document import Document
-
-
-class Selection(NamedTuple):
-    """What is selected: a node or a scope, by its full name, so that it means the same in every version."""
-
-    path: str
-    is_scope: bool = False
-
-    def item(self, scopes: Scopes) -> int | None:
-        """The item of the scope tree that this selection means in one graph."""
-        if self.is_scope:
-            return scopes.by_path.get(self.path)
-        node = scopes.graph.index.get(self.path)
-        return None if node is None else int(scopes.leaf[node])
-
-    @classmethod
-    def of(cls, scopes: Scopes, item: int) -> Selection:
-        """The selection that means ``item``."""
-        return cls(scopes.path(item), bool(scopes.is_scope[item]))
 
 
 class Session(QObject):
@@ -125,6 +106,7 @@ class Session(QObject):
         self.current = tab
         if isinstance(tab, Comparison):
             self.overlay_kind = "diff"
+            tab.family.expanded |= tab.twins.around(tab.family.expanded)
         elif self.overlay_kind == "diff":
             self.overlay_kind = "roles"
         self.current_changed.emit()
@@ -197,8 +179,16 @@ class Session(QObject):
 
     # -- scopes -------------------------------------------------------------------------------------------------
 
+    def name_of(self, path: str, side: int = ANY) -> str:
+        """The name under which a scope is kept open: in a comparison, that of its twin in the first graph."""
+        return self.current.twins.name(path, side) if isinstance(self.current, Comparison) else path
+
+    def is_open(self, path: str, side: int = ANY) -> bool:
+        """Whether a scope is open."""
+        return self.family is not None and self.name_of(path, side) in self.family.expanded
+
     def show_expanded(self, paths: Iterable[str]) -> None:
-        """Open exactly these scopes and those around them."""
+        """Open exactly these scopes and those around them; all paths here are names that ``name_of`` gives."""
         if self.family is not None:
             self.family.expanded = self._with_parents(paths)
             self.expanded_changed.emit(None)
@@ -211,11 +201,10 @@ class Session(QObject):
         """Close scopes."""
         self._set_expanded(set(paths), add=False, anchor=anchor)
 
-    def toggle(self, path: str) -> None:
+    def toggle(self, path: str, side: int = ANY) -> None:
         """Open a closed scope, close an open one, keeping it in its place."""
-        if self.family is not None:
-            change = self.collapse if path in self.family.expanded else self.expand
-            change([path], Selection(path, is_scope=True))
+        change = self.collapse if self.is_open(path, side) else self.expand
+        change([self.name_of(path, side)], Selection(path, True, side))
 
     def _set_expanded(self, paths: set[str], *, add: bool, anchor: Selection | None) -> None:
         family = self.family
@@ -226,28 +215,29 @@ class Session(QObject):
             family.expanded = changed
             self.expanded_changed.emit(anchor)
 
-    @staticmethod
-    def _with_parents(paths: Iterable[str]) -> set[str]:
-        found = set()
+    def _with_parents(self, paths: Iterable[str]) -> set[str]:
+        paths = set(paths)
+        if isinstance(self.current, Comparison):
+            paths |= self.current.twins.around(paths)
+        found = set[str]()
         for path in paths:
             while path and path not in found:
                 found.add(path)
                 path = path.rpartition("/")[0]
         return found
 
-    def expand_below(self, path: str = "") -> None:
+    def expand_below(self, path: str = "", side: int = ANY) -> None:
         """Open a scope and all scopes inside it."""
-        version = self.version
+        version, top = self.version, self.name_of(path, side)
         if version is None:
             return
-        known = set(version.document.unfolded.scopes.by_path)
-        if isinstance(self.current, Comparison):
-            known |= set(self.current.before.document.unfolded.scopes.by_path)
-        tops = self.stacks.get(path, ()) if path else ("",)
-        prefixes = tuple(f"{top}/" if top else "" for top in (path, *tops))
-        known |= set(self.stacks)
-        inside = {other for other in known if other and (other in (path, *tops) or other.startswith(prefixes))}
-        self.expand(inside, Selection(path, is_scope=True) if path else None)
+        is_one = not isinstance(self.current, Comparison)
+        known = set(version.document.unfolded.scopes.by_path if is_one else self.current.twins.names)
+        tops = (top, *(self.name_of(member, side) for member in self.stacks.get(path, ()))) if path else ("",)
+        prefixes = tuple(f"{one}/" if one else "" for one in tops)
+        known |= {self.name_of(stack, side) for stack in self.stacks}
+        inside = {other for other in known if other and (other in tops or other.startswith(prefixes))}
+        self.expand(inside, Selection(path, True, side) if path else None)
 
     def collapse_all(self) -> None:
         """Close every scope."""
@@ -256,11 +246,19 @@ class Session(QObject):
 
     # -- endpoints ----------------------------------------------------------------------------------------------
 
-    def set_endpoints(self, kind: str, endpoints: Iterable[Endpoint]) -> None:
-        """Replace the chosen ``outputs`` or ``inputs`` of the current family."""
-        family, chosen = self.family, list(dict.fromkeys(endpoints))
-        if family is not None and getattr(family, kind) != chosen:
-            setattr(family, kind, chosen)
+    def set_endpoints(
+        self, *, outputs: Iterable[Endpoint] | None = None, inputs: Iterable[Endpoint] | None = None
+    ) -> None:
+        """Replace the chosen outputs, the inputs, or both at once, of the current family; None leaves them."""
+        family, changed = self.family, False
+        if family is None:
+            return
+        for kind, endpoints in (("outputs", outputs), ("inputs", inputs)):
+            chosen = getattr(family, kind) if endpoints is None else list(dict.fromkeys(endpoints))
+            if chosen != getattr(family, kind):
+                setattr(family, kind, chosen)
+                changed = True
+        if changed:
             for version in self.versions(family):
                 version.roles = None
             self.endpoints_changed.emit()
@@ -272,12 +270,12 @@ class Session(QObject):
             return
         chosen = getattr(family, kind)
         if endpoint in chosen:
-            self.set_endpoints(kind, [other for other in chosen if other != endpoint])
+            self.set_endpoints(**{kind: [other for other in chosen if other != endpoint]})
         elif reason := self._refusal(kind, endpoint):
             text = f"'{endpoint}' cannot be an {kind.removesuffix('s')}: {reason}"
             self.failed.emit(GraphViewerError(text, "Pick another node."))
         else:
-            self.set_endpoints(kind, [*chosen, endpoint])
+            self.set_endpoints(**{kind: [*chosen, endpoint]})
 
     def _refusal(self, kind: str, endpoint: Endpoint) -> str | None:
         """Why a node can not be an output or input, as the end of a sentence."""
@@ -307,7 +305,7 @@ class Session(QObject):
         refused = [(one, reason) for one in found if kind == "outputs" and (reason := self._refusal(kind, one))]
         if refused:
             raise UnknownNameError(f"'{refused[0][0]}' cannot be an output: {refused[0][1]}", "Pick another node.")
-        self.set_endpoints(kind, [*getattr(family, kind), *found])
+        self.set_endpoints(**{kind: [*getattr(family, kind), *found]})
 
     # -- overlay ------------------------------------------------------------------------------------------------
 

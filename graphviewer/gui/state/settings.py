@@ -24,7 +24,9 @@ class Settings:
         True, "Group repeated scopes", "Show sibling scopes that differ in their number only as one box that opens."
     )
     tuck: bool = _setting(
-        True, "Tuck constants", "Show constants and reads of variables as chips beside the one op that uses them."
+        True,
+        "Tuck auxiliary ops",
+        "Show constants, reads and first values of variables and what savers restore as chips beside what they serve.",
     )
     minimap: bool = _setting(True, "Minimap", "Show the minimap in the corner of the canvas.")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from graphviewer.errors import ReadError
+from graphviewer.gui.state.selection import AFTER, ANY, BEFORE, Selection
 from graphviewer.model.bodies import extended
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
@@ -18,12 +19,15 @@ from graphviewer.model.problem import Problem
 from graphviewer.model.provenance import Provenance
 
 if TYPE_CHECKING:
-    from graphviewer.analysis.diff import Diff, Pin
+    import numpy as np
+
+    from graphviewer.analysis.diff import Change, Diff, Pin
     from graphviewer.analysis.endpoints import Suggestion
     from graphviewer.analysis.merge import Merged
-    from graphviewer.analysis.stats import Statistics
+    from graphviewer.analysis.stats import Totals
+    from graphviewer.analysis.unfolded_diff import UnfoldedDiff
     from graphviewer.export.code import Step
-    from graphviewer.gui.state.session import Selection
+    from graphviewer.gui.state.twins import Twins
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.part import Part
 
@@ -161,34 +165,62 @@ class Comparison:
     """Two versions side by side, and as one merged graph.
 
     Attributes:
+        unfolded: what became of the nodes inside functions too.
+        twins: which scope and node is which on the other side.
+        merged_overlay, merged_edges: statuses of the nodes and edges of the merged graph, functions opened.
         totals: the numbers of both.
         pins: pairs of names that a person says are the same node, or that one has no twin.
         opened_before: the scopes that were open when only changes began to be shown; None where all is shown.
+        purposes: roles of the first graph's nodes for what survived of it; None until they are known.
     """
 
     before: Version
     after: Version
     diff: Diff
+    unfolded: UnfoldedDiff
     merged: Merged
+    merged_overlay: Overlay
+    merged_edges: np.ndarray
+    twins: Twins
     merged_layout: NestedLayout
-    totals: tuple[Statistics, Statistics]
+    totals: tuple[Totals, Totals]
     is_merged_shown: bool = False
     lenses: dict[str, Overlay] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
     opened_before: frozenset[str] | None = None
+    purposes: Overlay | None = None
 
-    def partner(self, name: str, side: int) -> str | None:
-        """What the node of a name in the other graph is called before (side 0) or after (side 1)."""
-        graphs, links = (self.diff.before.graph, self.diff.after.graph), (self.diff.origin, self.diff.match)
-        node = graphs[1 - side].index.get(name, -1)
-        number = int(links[side][node]) if node >= 0 else -1
-        return graphs[side].names[number] if number >= 0 else None
+    @property
+    def roles(self) -> Overlay | None:
+        """The roles of the first graph's nodes: for the chosen outputs, or else for what survived."""
+        return self.before.roles if self.before.roles is not None else self.purposes
 
-    def in_before(self, selection: Selection) -> Selection:
-        """What a node of the merged graph that only the first graph has is called there."""
-        node = -1 if selection.is_scope else self.merged.document.graph.index.get(selection.path, -1)
-        old = int(self.merged.from_before[node]) if node >= 0 else -1
-        return selection if old < 0 else selection._replace(path=self.before.document.graph.names[old])
+    def explain(self, purposes: Overlay, unfolded: UnfoldedDiff, merged: Overlay) -> None:
+        """Take over what the nodes that went away were for, and the same statuses with reasons that say it."""
+        self.purposes, self.diff, self.unfolded, self.merged_overlay = purposes, unfolded.diff, unfolded, merged
+
+    @property
+    def changes(self) -> Sequence[Change]:
+        """All changes, those inside functions last."""
+        return self.unfolded.changes
+
+    def inspected(self, selection: Selection) -> tuple[Version, Selection]:
+        """The version that has what is selected, and what it is called there; the one after where both have it."""
+        if self.is_merged_shown:
+            node = -1 if selection.is_scope else self.merged.document.graph.index.get(selection.path, -1)
+            old = int(self.merged.from_before[node]) if node >= 0 and self.merged.from_after[node] < 0 else -1
+            if old >= 0:
+                return self.before, Selection(self.before.document.graph.names[old], False, BEFORE)
+        is_there = selection.item(self.after.document.unfolded.scopes) is not None
+        side = selection.side if selection.side != ANY else AFTER if is_there else BEFORE
+        return (self.before, self.after)[side], selection._replace(side=side)
+
+    def counts(self) -> dict[str, int]:
+        """Nodes per status, with those inside functions that are not the same."""
+        counts = self.diff.summary()
+        for change in self.changes[len(self.diff.changes) :]:
+            counts[change.status] += 1
+        return counts
 
     @property
     def family(self) -> Family:
@@ -199,12 +231,29 @@ class Comparison:
         """The overlay of a kind for the merged graph, or else for the one after."""
         if not self.is_merged_shown:
             return self.after.overlay(kind)
-        return self.merged.overlay if kind == "diff" else self.lenses.get(kind)
+        return self.merged_overlay if kind == "diff" else self.lenses.get(kind)
 
     @property
     def title(self) -> str:
         """What the tab says."""
-        return f"{self.before.label} ↔ {self.after.label}"
+        if self.before.family is self.after.family:
+            return f"{self.before.label} ↔ {self.after.label}"
+        return " ↔ ".join(self._folders or self.titles)
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """What the two are called; files of one name with the folder that tells them apart."""
+        before, after = self.before.title, self.after.title
+        folders = self._folders
+        return (f"{folders[0]}/{before}", f"{folders[1]}/{after}") if folders is not None else (before, after)
+
+    @property
+    def _folders(self) -> tuple[str, str] | None:
+        """The innermost folders that tell two files of one name apart."""
+        if self.before.title != self.after.title or self.before.family is self.after.family:
+            return None
+        around = (reversed(one.file.absolute().parent.parts) for one in (self.before, self.after))
+        return next((pair for pair in zip(*around, strict=False) if pair[0] != pair[1]), None)
 
 
 Tab = Version | Comparison

@@ -47,7 +47,8 @@ QPushButton { background: $surface; border: 1px solid $border; border-radius: 6p
 QPushButton:hover { border-color: $border_strong; background: $hover; }
 QPushButton:pressed { background: $pressed; }
 QPushButton:default, QPushButton#primary { background: $accent; color: $accent_text; border-color: $accent; }
-QPushButton:disabled { color: $border_strong; background: $background; border-color: $border; }
+QPushButton:disabled, QPushButton#primary:disabled {
+    color: $border_strong; background: $background; border-color: $border; }
 QPushButton:focus, QToolButton:focus { border-color: $accent; }
 
 QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {

@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from graphviewer import protos
 from graphviewer.gui.words.describe_calls import body_lines, call_lines
-from graphviewer.gui.words.texts import link
+from graphviewer.gui.words.signatures import describe_signatures
+from graphviewer.gui.words.texts import link, shape_text
 from graphviewer.model.document import Document
 from graphviewer.model.function_body import ARGUMENT_OP
 from graphviewer.model.names import Endpoint
@@ -45,13 +46,6 @@ def page_style(theme: Theme) -> str:
         .warning {{ color: {warning}; }}
         .op {{ color: {muted}; }}
     """
-
-
-def shape_text(shape: Any) -> str:
-    """A TensorShapeProto as ``[?, 28, 28, 1]``; ``?`` for unknown rank."""
-    if shape.unknown_rank:
-        return "?"
-    return "[" + ", ".join("?" if dim.size < 0 else str(dim.size) for dim in shape.dim) + "]"
 
 
 def output_shapes(node: Any) -> list[str]:
@@ -104,6 +98,14 @@ def describe_contents(document: Document) -> str:
     if document.kind == "checkpoint":
         return f"{len(document.extra.get('variables', ())):,} variables"
     return f"{len(document.graph):,} nodes, {len(document.graph.src):,} edges"
+
+
+def describe_document(document: Document) -> str:
+    """What is known of the whole of a document: how much it holds, its checkpoint, its signatures."""
+    parts = [f"<h3>{escape(document.title)}</h3><p>{escape(describe_contents(document))}</p>"]
+    if document.checkpoint is not None and document.kind != "checkpoint":
+        parts.append(f"<p>Values: {escape(document.checkpoint.name)}</p>")
+    return "".join([*parts, describe_signatures(document)])
 
 
 def describe_node(document: Document, number: int, roles: Overlay | None, change: str = "") -> str:

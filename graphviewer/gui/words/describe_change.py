@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from graphviewer.analysis.diff.values import told
+from graphviewer.gui.state.selection import AFTER, ANY, BEFORE, Selection
 from graphviewer.gui.words.texts import link
 
 if TYPE_CHECKING:
@@ -27,25 +29,38 @@ _NESTED = ("attributes", "functions")
 _STATISTICS = ("min", "max", "mean", "elements", "not_finite", "digest", "problem")
 
 
-def changes_of(comparison: Comparison, name: str) -> list[Change]:
-    """What became of the nodes of a name: of the merged graph where it has one of that name, of either side else."""
-    diff, merged = comparison.diff, comparison.merged
-    node = merged.document.graph.index.get(name)
-    if comparison.is_merged_shown and node is not None:
-        numbers = (int(merged.from_before[node]), int(merged.from_after[node]))
-    else:
-        graphs = (diff.before.graph, diff.after.graph)
-        numbers = (graphs[0].index.get(name, -1), graphs[1].index.get(name, -1))
-    found = (diff.change_before.get(numbers[0]), diff.change_after.get(numbers[1]))
-    return list({id(change): change for change in found if change is not None}.values())
+def changes_of(comparison: Comparison, selection: Selection) -> list[Change]:
+    """What became of the selected node: one change, or two where both sides have a node of the name."""
+    unfolded, diff = comparison.unfolded, comparison.diff
+    version, seen = comparison.inspected(selection)
+    sides = (BEFORE, AFTER) if selection.side == ANY and version is comparison.after else (seen.side,)
+    found = []
+    for side in sides:
+        document = (diff.before, diff.after)[side].unfolded
+        node = document.graph.index.get(seen.path, -1)
+        change = unfolded.change(side, node) if node >= 0 else None
+        if change is not None:
+            found.append(change)
+    return [change for at, change in enumerate(found) if change not in found[:at]]
 
 
-def describe_change(comparison: Comparison, name: str) -> str:
+def describe_change(comparison: Comparison, selection: Selection) -> str:
     """The section about the selected node: what became of it, why, how that was found, and what differs."""
-    found = changes_of(comparison, name)
+    found = changes_of(comparison, selection)
     if not found:
-        return "<h4>Change</h4><p class='subtle'>Unchanged.</p>"
+        return f"<h4>Change</h4>{_without_change(comparison, selection)}"
     return "<h4>Change</h4>" + "".join(line for change in found for line in _change_lines(change))
+
+
+def _without_change(comparison: Comparison, selection: Selection) -> str:
+    """What the drawing says of a node that has no change of its own: it is the same, or all around it is gone."""
+    _version, seen = comparison.inspected(selection)
+    overlay = comparison.unfolded.overlays[seen.side]
+    node = (comparison.diff.before, comparison.diff.after)[seen.side].unfolded.graph.index.get(seen.path, -1)
+    status = overlay.category(node) if node >= 0 else None
+    if status in (None, "unchanged"):
+        return "<p class='subtle'>Unchanged.</p>"
+    return f"<p><b>{escape(str(status))}</b> — {escape(overlay.reasons[node])}</p>"
 
 
 def _change_lines(change: Change) -> Iterator[str]:
@@ -74,10 +89,12 @@ def _detail_rows(details: Mapping[str, Any]) -> Iterator[str]:
             yield from _value_rows(key, *pair)
     apart = details.get("difference")
     if apart:
-        yield _wide_row("difference", _difference(apart))
+        yield _wide_row("difference", told(apart))
     for key in ("conversion", "role"):
         if key in details:
             yield _wide_row(key, str(details[key]).replace("_", " "))
+    if "function" in details:
+        yield _wide_row("function", str(details["function"]))
 
 
 def _pair_rows(key: str, old: Any, new: Any) -> Iterator[str]:
@@ -119,15 +136,10 @@ def _text(value: Any) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _difference(apart: Mapping[str, Any]) -> str:
-    text = f"{apart['differing']:,} of {apart['elements']:,} elements differ"
-    return f"{text}, by {apart['max_abs']:.6g} at most" if "max_abs" in apart else text
-
-
 def describe_comparison(comparison: Comparison) -> str:
     """What differs beside the nodes: signatures and functions."""
     diff = comparison.diff
-    title = f"<h3>{escape(comparison.before.title)} → {escape(comparison.after.title)}</h3>"
+    title = f"<h3>{' → '.join(map(escape, comparison.titles))}</h3>"
     return title + _counts(diff) + _signatures(diff.signatures) + _functions(diff.functions)
 
 

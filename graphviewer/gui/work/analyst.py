@@ -9,11 +9,10 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from graphviewer.errors import GraphViewerError, ReadError
 from graphviewer.gui.state.session import Session
@@ -24,11 +23,9 @@ from graphviewer.model.problem import Problem
 from graphviewer.worker.protocol import Failed
 
 if TYPE_CHECKING:
-    from graphviewer.analysis.diff import Diff, Pin
+    from graphviewer.analysis.diff import Pin
     from graphviewer.analysis.endpoints import Suggestion
-    from graphviewer.analysis.merge import Merged
-    from graphviewer.analysis.stats import Statistics
-    from graphviewer.model.document import Document
+    from graphviewer.analysis.unfolded_diff import UnfoldedDiff
 
 
 class Analyst(QObject):
@@ -43,6 +40,7 @@ class Analyst(QObject):
         self._numbers = itertools.count(1)
         session.endpoints_changed.connect(self.refresh)
         session.current_changed.connect(self.refresh)
+        self.compared.connect(self._explain)
 
     def examine(self, version: Version) -> None:
         """Rank outputs and inputs of a newly opened graph, and look for its problems."""
@@ -137,14 +135,22 @@ class Analyst(QObject):
             from graphviewer.analysis.diff import compare
             from graphviewer.analysis.diff.purposes import explained
             from graphviewer.analysis.merge import merge
+            from graphviewer.analysis.merged_functions import unfolded_edges, unfolded_overlay
             from graphviewer.analysis.merged_order import in_place
+            from graphviewer.analysis.stats import totals as totals_of
+            from graphviewer.analysis.unfolded_diff import unfold_diff
             from graphviewer.gui.state.loading import lay_out
+            from graphviewer.gui.state.twins import Twins
 
             diff = explained(compare(before.document, after.document, provenance, pins=pins), before.roles)
             merged = in_place(merge(before.document, after.document, diff))
-            totals = (_totals(before.document), _totals(after.document))
-            _prepare(diff, merged)
-            return Comparison(before, after, diff, merged, lay_out(merged.document), totals, pins=pins)
+            totals = (totals_of(before.document), totals_of(after.document))
+            diff.summary()  # views ask for it and for names first: they are not left to the GUI thread
+            unfolded, overlay = unfold_diff(diff), unfolded_overlay(merged)
+            edges, twins = unfolded_edges(merged, overlay), Twins(unfolded, merged)
+            layout = lay_out(merged.document)
+            _ = merged.document.unfolded.graph.index
+            return Comparison(before, after, diff, unfolded, merged, overlay, edges, twins, layout, totals, pins=pins)
 
         def then(comparison: Comparison) -> None:
             if known in self._session.tabs:
@@ -152,34 +158,44 @@ class Analyst(QObject):
                 self._session.replace_tab(known, comparison)
             else:
                 self._session.add_tab(comparison)
-            self.compared.emit(comparison)
+            # In a turn of the event loop of its own: what it sets off need not add up with what the tab did.
+            QTimer.singleShot(0, self, lambda: self.compared.emit(comparison))
 
         key = f"compare-{id(before)}-{id(after)}"
         self._session.background.submit("analysis", key, work, then, self._session.failed.emit)
+
+    def _explain(self, comparison: Comparison) -> None:
+        """Find out what the nodes that went away were for, where no chosen outputs said it."""
+        from graphviewer.analysis.diff.purposes import explained, surviving_outputs
+        from graphviewer.analysis.merged_functions import with_reasons
+        from graphviewer.analysis.unfolded_diff import unfold_diff
+
+        before, counts = comparison.before, comparison.diff.summary()
+        outputs = [str(one) for one in surviving_outputs(comparison.diff)] if counts["removed"] else []
+        if before.roles is not None or not outputs or before.document.kind == "checkpoint":
+            return
+        out = self._folder / f"roles-{next(self._numbers)}.json"
+
+        def work() -> tuple[Overlay, UnfoldedDiff, Overlay]:
+            roles = _read_overlay(out)
+            unfolded = unfold_diff(explained(comparison.diff, roles))
+            merged = with_reasons(comparison.merged_overlay, comparison.merged, unfolded.overlays[0])
+            return roles, unfolded, merged
+
+        def then(found: tuple[Overlay, UnfoldedDiff, Overlay]) -> None:
+            comparison.explain(*found)
+            self._session.overlay_changed.emit()
+
+        def done(_counts: Mapping[str, Any]) -> None:
+            self._session.background.submit("analysis", f"explain-{id(before)}", work, then, self._session.failed.emit)
+
+        self._ask("roles", before, done, outputs=outputs, inputs=[], out=str(out))
 
 
 def _suggestions(found: list[Mapping[str, Any]]) -> list[Suggestion]:
     from graphviewer.analysis.endpoints import Suggestion
 
     return [Suggestion(one["name"], one["score"], one["reason"]) for one in found]
-
-
-def _prepare(diff: Diff, merged: Merged) -> None:
-    """Work out what views ask a comparison for first, so that it is not left to the GUI thread."""
-    from graphviewer.model.bodies import extended
-
-    diff.summary()
-    sides = (diff.before, diff.overlay_before()), (diff.after, diff.overlay_after()), (merged.document, merged.overlay)
-    for document, overlay in sides:
-        extended(overlay, document.unfolded)
-
-
-def _totals(document: Document) -> Statistics:
-    """The numbers of one side; bytes are those of the encoded graph, since a result may not be saved yet."""
-    from graphviewer.analysis.stats import statistics
-    from graphviewer.formats.encode import graph_size
-
-    return replace(statistics(document), bytes=graph_size(document))
 
 
 def _read_overlay(path: Path) -> Overlay:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ class Request:
 
     Attributes:
         checkpoint: prefix to use in place of the one beside the graph.
-        tags: which graph of a SavedModel; None: the one to serve.
+        tags: which graph of a SavedModel or an events file; None: the one to serve, the newest.
         salvage: take the complete part of a damaged file.
         title: name of the tab; by default that of the document.
         remembered: path for the list of recent files; None: ``path``.
@@ -133,23 +133,20 @@ class Opener(QObject):
         out = self._folder / f"keras-{next(self._numbers)}.meta"
         name = request.path.name
 
-        def done(_result: Any) -> None:
+        def done(result: Mapping[str, Any]) -> None:
+            self._jobs.end(job, f"a graph of {result['nodes']:,} nodes")
             self.open(replace(request, path=out, title=name, remembered=request.path), then)
 
         def failed(failure: Any) -> None:
             self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
 
-        def progress(_fraction: float, message: str) -> None:
-            self._session.said.emit(f"{name}: {message} …")
-
         def cancelled() -> None:
-            self.withdrawn.emit()
             self._session.said.emit("Cancelled; nothing was opened.")
 
+        self.withdrawn.emit()
         asked = {"path": str(request.path), "out": str(out)}
-        job = self._jobs.submit("keras", asked, Callbacks(done, failed, progress, cancelled), outputs=[out])
-        self._session.said.emit(f"{name}: waiting for Keras …")
-        self.offered.emit("Cancel loading", lambda: self._jobs.cancel(job))
+        callbacks = Callbacks(done, failed, cancelled=cancelled)
+        job = self._jobs.submit("keras", asked, callbacks, outputs=[out], title=f"Load with Keras — {name}")
 
 
 def _read(request: Request, copy: Path) -> _Opened:
@@ -169,7 +166,7 @@ def _read(request: Request, copy: Path) -> _Opened:
 
 
 def _all_choices(document: Any, request: Request) -> Sequence[Choices]:
-    found = [_graphs(document, request), _steps(document, request)]
+    found = [_graphs(document, request), _logged(document, request), _steps(document, request)]
     return [choices for choices in found if len(choices.choices) > 1]
 
 
@@ -186,6 +183,16 @@ def _graphs(document: Any, request: Request) -> Choices:
         for info in infos
     ]
     return Choices(f"This SavedModel holds {len(choices)} graphs:", tuple(choices))
+
+
+def _logged(document: Any, request: Request) -> Choices:
+    """The graphs of an events file."""
+    name = Path(request.path).resolve().name
+    choices = [
+        Choice(one.name, replace(request, tags=(one.name,), title=f"{name} [{one.name}]"), one.shown)
+        for one in document.extra.get("graphs", ())
+    ]
+    return Choices(f"This events file holds {len(choices)} graphs:", tuple(choices))
 
 
 def _steps(document: Any, request: Request) -> Choices:

@@ -4,119 +4,131 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError, ReadError, TrainingModeError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Family, Version
-from graphviewer.gui.work.jobs import Callbacks, Jobs
+from graphviewer.gui.work.jobs import Callbacks, Jobs, Run
 from graphviewer.model.provenance import Provenance, provenance_path
 from graphviewer.worker.protocol import Failed
 
+if TYPE_CHECKING:
+    from graphviewer.operations.registry import Choice
 
-@dataclass(eq=False)
-class Run:
-    """One operation on its way: shown as a row of JOBS."""
 
-    number: int
-    title: str
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """An operation on its way: of which version, what people call it, and where its result will be."""
+
+    job: int
     version: Version
     label: str
     target: Path
-    fraction: float = 0.0
-    message: str = "waiting"
-    is_active: bool = True
-    result: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Operator(QObject):
     """The session's connection to the worker."""
 
-    run_changed = Signal(object)  # Run
     finished = Signal(object, object)  # Version before, Version after
     offered = Signal(str, object)  # text of a button beside the last error, and what it does
 
     def __init__(self, session: Session, jobs: Jobs, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._jobs, self._folder = session, jobs, folder
-        self._runs: dict[int, Run] = {}
         self._numbers = itertools.count(1)
 
     def run(self, operation: str, label: str, version: Version, parameters: Mapping[str, Any]) -> Run | None:
         """Start an operation on a version; its result becomes a new version beside it."""
-        try:
-            version.require_unchanged()
-        except ReadError as error:
-            self._session.failed.emit(error)
+        if not self._is_unchanged(version):
             return None
-        number = next(self._numbers)
-        target = self._folder / f"{number}-{operation}.meta"
+        target = self._folder / f"{next(self._numbers)}-{operation}.meta"
         request = {
             "operation": operation,
             "path": str(version.file),
             "out": str(target),
             "parameters": dict(parameters),
         }
-        run = Run(number, f"{label} — {version.title}", version, label, target)
         callbacks = Callbacks(
-            done=lambda result: self._done(run, result),
-            failed=lambda failure: self._failed(run, failure),
-            progress=lambda fraction, message: self._update(run, fraction=fraction, message=message),
-            cancelled=lambda: self._cancelled(run),
+            done=lambda result: self._read_result(_Order(job, version, label, target), result),
+            failed=lambda failure: self._failed(version, failure),
+            cancelled=lambda: self._session.said.emit("Cancelled; nothing was changed."),
         )
         outputs = [target, provenance_path(target)]
-        self._runs[self._jobs.submit("operation", request, callbacks, outputs=outputs)] = run
-        self.run_changed.emit(run)
-        return run
+        title = f"{label} — {version.title}"
+        job = self._jobs.submit("operation", request, callbacks, outputs=outputs, title=title)
+        return self._jobs.run_of(job)
 
-    def cancel(self, run: Run) -> None:
-        """Stop a job at once; nothing half-written stays."""
-        for job, known in self._runs.items():
-            if known is run and run.is_active:
-                self._jobs.cancel(job)
-                return
+    def ask_choices(
+        self,
+        operation: str,
+        version: Version,
+        outputs: Sequence[str],
+        checkpoint: str | None,
+        then: Callable[[Mapping[str, Sequence[Choice]]], None],
+    ) -> None:
+        """What the parameters of an operation can be, by name of the parameter; a newer question replaces an older one.
 
-    def active(self) -> list[Run]:
-        """Jobs that wait or run."""
-        return [run for run in self._runs.values() if run.is_active]
+        None are told where the graph or its checkpoint cannot be read: the operation says so itself.
+        """
+        request = {
+            "path": str(version.file),
+            "operation": operation,
+            "outputs": list(outputs),
+            "checkpoint": checkpoint,
+        }
 
-    def _cancelled(self, run: Run) -> None:
-        self._update(run, message="cancelled", is_active=False)
-        self._session.said.emit("Cancelled; nothing was changed.")
+        def done(found: Mapping[str, Any]) -> None:
+            from graphviewer.operations.registry import Choice
 
-    def _failed(self, run: Run, failure: Failed | GraphViewerError) -> None:
-        self._update(run, message=failure.message, is_active=False)
+            then({name: [Choice(**one) for one in listed] for name, listed in found["choices"].items()})
+
+        callbacks = Callbacks(done, lambda _failure: then({}), cancelled=lambda: then({}))
+        self._jobs.submit("choices", request, callbacks, key=f"choices-{operation}")
+
+    def _is_unchanged(self, version: Version) -> bool:
+        try:
+            version.require_unchanged()
+        except ReadError as error:
+            self._session.failed.emit(error)
+            return False
+        return True
+
+    def _failed(self, version: Version, failure: Failed) -> None:
         self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
-        if isinstance(failure, Failed) and failure.kind == TrainingModeError.__name__:
-            outputs = {"outputs": [str(one) for one in run.version.family.outputs]}
+        if failure.kind == TrainingModeError.__name__:
+            outputs = {"outputs": [str(one) for one in version.family.outputs]}
             self.offered.emit(
-                "Apply inference mode", lambda: self.run("inference-mode", "Inference mode", run.version, outputs)
+                "Apply inference mode", lambda: self.run("inference-mode", "Inference mode", version, outputs)
             )
 
-    def _done(self, run: Run, result: Mapping[str, Any]) -> None:
-        self._update(run, fraction=1.0, message="reading the result", result=result)
+    def _read_result(self, order: _Order, result: Mapping[str, Any]) -> None:
+        def failed(error: GraphViewerError) -> None:
+            self._jobs.end(order.job, error.message)
+            self._session.failed.emit(error)
+
         self._session.background.submit(
             "open",
-            f"result-{run.number}",
-            lambda: self._read(run),
-            lambda version: self._show(run, version),
-            lambda error: self._failed(run, error),
+            f"result-{order.job}",
+            lambda: self._read(order, result),
+            lambda version: self._show(order, version, result),
+            failed,
         )
 
-    def _read(self, run: Run) -> Version:
+    def _read(self, order: _Order, result: Mapping[str, Any]) -> Version:
         from graphviewer.formats import open_document
         from graphviewer.gui.state.loading import lay_out
 
-        document = open_document(run.target, checkpoint=run.result.get("checkpoint"))
-        provenance = Provenance.from_json(json.loads(provenance_path(run.target).read_text("utf-8")))
-        parent = run.version
-        label = self._new_label(_PAST.get(provenance.operation, run.label), parent.family)
-        made = Version(document, lay_out(document), label, parent.family, run.target, parent, provenance)
+        document = open_document(order.target, checkpoint=result.get("checkpoint"))
+        provenance = Provenance.from_json(json.loads(provenance_path(order.target).read_text("utf-8")))
+        parent = order.version
+        label = self._new_label(_PAST.get(provenance.operation, order.label), parent.family)
+        made = Version(document, lay_out(document), label, parent.family, order.target, parent, provenance)
         made.is_saved = False
         return made
 
@@ -126,21 +138,14 @@ class Operator(QObject):
         numbered = (label if number == 1 else f"{label} {number}" for number in itertools.count(1))
         return next(one for one in numbered if one not in taken)
 
-    def _show(self, run: Run, version: Version) -> None:
-        if run.version not in self._session.tabs:
-            self._update(run, message="not shown: its tab was closed", is_active=False)
+    def _show(self, order: _Order, version: Version, result: Mapping[str, Any]) -> None:
+        if order.version not in self._session.tabs:
+            self._jobs.end(order.job, "not shown: its tab was closed")
             return
-        version.summary = summary_line(run.version, version, run.result)
-        self._update(run, message=version.summary, is_active=False)
+        version.summary = summary_line(order.version, version, result)
+        self._jobs.end(order.job, version.summary)
         self._session.add_tab(version)
-        self.finished.emit(run.version, version)
-
-    def _update(self, run: Run, **changes: Any) -> None:
-        for name, value in changes.items():
-            setattr(run, name, value)
-        if not run.is_active:  # a row of JOBS must not keep a closed graph in memory
-            self._runs = {job: other for job, other in self._runs.items() if other is not run}
-        self.run_changed.emit(run)
+        self.finished.emit(order.version, version)
 
 
 _PAST = {
@@ -161,7 +166,7 @@ def summary_line(before: Version, after: Version, result: Mapping[str, Any]) -> 
     """One calm line: what came of it."""
     line = f"{after.label}: {len(before.document.graph):,} → {len(after.document.graph):,} nodes"
     if frozen := result.get("frozen"):
-        line += f", {frozen:,} variables became constants"
+        line += f", {frozen:,} variables became constants" if frozen > 1 else ", 1 variable became a constant"
     if warnings := result.get("warnings"):
         line += f"; {len(warnings)} warning{'s' if len(warnings) > 1 else ''}: {warnings[0]}"
     return line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -14,6 +15,10 @@ from graphviewer.gui.work.jobs import Callbacks, Jobs
 from graphviewer.worker.protocol import Failed
 
 Ask = Callable[[Sequence[Mapping[str, str]]], bool]
+Feeds = Mapping[str, str]
+"""Files or numbers by the name of the tensor that they are fed to; values are made up for what is not named."""
+
+_MADE_UP: Feeds = MappingProxyType({})
 
 
 class Prover(QObject):
@@ -42,7 +47,7 @@ class Prover(QObject):
         """What a verification of two versions found; None before there was one."""
         return after.verdicts.get(before)
 
-    def verify(self, before: Version, after: Version, *, allow: bool = False) -> None:
+    def verify(self, before: Version, after: Version, feeds: Feeds = _MADE_UP, *, allow: bool = False) -> None:
         """Run both sides on the same feeds and compare."""
         if not self._is_unchanged(before, after):
             return
@@ -50,23 +55,24 @@ class Prover(QObject):
         request = {
             "before": str(before.file),
             "after": str(after.file),
+            "feeds": dict(feeds),
             "checkpoint": str(checkpoint) if checkpoint else None,
             "allow": allow,
         }
 
-        def done(found: Mapping[str, Any]) -> None:
+        def done(found: Mapping[str, Any]) -> str:
             if found["touches"] and not allow and self.ask(found["touches"]):
-                self.verify(before, after, allow=True)
-                return
+                self.verify(before, after, feeds, allow=True)
+                return "allowed, and begun again"
             after.verdicts[before] = found
             after.summary = f"{after.summary.partition('; verified')[0]}; {verdict_line(found)}".removeprefix("; ")
-            self._session.said.emit(after.summary)
             self._session.tabs_changed.emit()
+            return after.summary
 
-        self._submit("verify", request, done)
+        self._submit("verify", request, done, f"Verify — {after.title}")
 
-    def run(self, version: Version, outputs: Sequence[str], *, allow: bool = False) -> None:
-        """One forward pass of the named tensors on made-up values; asks first where the graph touches anything."""
+    def run(self, version: Version, outputs: Sequence[str], feeds: Feeds = _MADE_UP, *, allow: bool = False) -> None:
+        """One forward pass of the named tensors; asks first where the graph touches anything."""
         if not self._is_unchanged(version):
             return
 
@@ -75,28 +81,40 @@ class Prover(QObject):
             request = {
                 "path": str(version.file),
                 "outputs": list(outputs),
+                "feeds": dict(feeds),
                 "checkpoint": str(checkpoint) if checkpoint else None,
                 "allow": permission,
             }
-            self._submit("run", request, lambda found: self.ran.emit(version, found))
+            self._submit("run", request, done, f"Run — {', '.join(outputs) or version.title}")
 
-        def asked(found: Mapping[str, Any]) -> None:
+        def done(found: Mapping[str, Any]) -> str:
+            self.ran.emit(version, found)
+            count = len(found["outputs"])
+            return f"{count:,} tensor{'s' if count != 1 else ''} computed"
+
+        def asked(found: Mapping[str, Any]) -> str:
             if not found["touches"] or self.ask(found["touches"]):
                 forward(bool(found["touches"]))
+            return ""
 
         if allow:
             forward(True)
         else:
-            self._submit("touches", {"path": str(version.file), "outputs": list(outputs)}, asked)
+            request = {"path": str(version.file), "outputs": list(outputs), "feeds": list(feeds)}
+            self._submit("touches", request, asked)
 
-    def _submit(self, name: str, request: Mapping[str, Any], done: Callable[[Mapping[str, Any]], None]) -> None:
+    def _submit(
+        self, name: str, request: Mapping[str, Any], done: Callable[[Mapping[str, Any]], str], title: str = ""
+    ) -> None:
+        """Run a job; ``done`` gives what came of it, in words."""
+
         def end() -> None:
             self._running.discard(number)
             self.state = ""
             self.changed.emit()
 
         def finished(found: Mapping[str, Any]) -> None:
-            done(found)
+            self._jobs.end(number, done(found))
             end()
 
         def failed(failure: Failed) -> None:
@@ -107,7 +125,7 @@ class Prover(QObject):
             self.state = message
             self.changed.emit()
 
-        number = self._jobs.submit(name, request, Callbacks(finished, failed, progress, end))
+        number = self._jobs.submit(name, request, Callbacks(finished, failed, progress, end), title=title)
         self._running.add(number)
         self.changed.emit()
 

@@ -42,6 +42,7 @@ class Body:
 
     Attributes:
         nodes: as they were, in order; never changed.
+        library: the functions that they may call, by name.
         new: changed copies.
         extra: nodes that a rewrite needed besides.
         calls: by calling node: arguments that carry a value now.
@@ -55,10 +56,12 @@ class Body:
         copy: Callable[[Any], Any],
         tensors: Callable[[Any], Iterable[Tensor]],
         *,
+        library: Mapping[str, Any],
         function: str = "",
         report: Report,
     ) -> None:
         self.nodes = nodes
+        self.library = library
         self.function = function
         self.new: dict[str, Any] = {}
         self.extra: list[Any] = []

@@ -19,6 +19,7 @@ class FunctionBody:
 
     def __init__(self, function: Any, functions: Mapping[str, Any]) -> None:
         self.function = function
+        self.library = functions
         self.arguments = [argument.name for argument in function.signature.input_arg]
         self.all_nodes = {node.name: node for node in function.node_def}
         self._texts: dict[str, Tensor] = {name: (name, 0) for name in self.arguments}
@@ -91,6 +92,7 @@ class FunctionBody:
             nodes,
             self._copy,
             self._kept_tensors,
+            library=self.library,
             function=name,
             report=lambda node, *why: report(f"{name}:{node}", *why),
         )

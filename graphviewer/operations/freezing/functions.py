@@ -6,19 +6,25 @@ with a variable here and a placeholder there, is right in both places.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphviewer import protos
 from graphviewer.analysis.ops import VARIABLE_OPS, is_variable_write
 from graphviewer.errors import OperationError
 from graphviewer.operations.cutting import unique
-from graphviewer.operations.freezing.body import Body, Report, Value
+from graphviewer.operations.freezing.body import Body, Report, Tensor, Value
+from graphviewer.operations.freezing.calls import LOOPS, Call, call_of, called_functions
 from graphviewer.operations.freezing.function_body import Arguments, FunctionBody, set_shape
-from graphviewer.operations.freezing.rules import CALLS, propagate
+from graphviewer.operations.freezing.rules import propagate
+from graphviewer.operations.library import called
 
 _MAX_DEPTH = 100
+
+
+Own = Callable[[Any, str], tuple[Value, Any]]
+"""Told (variable, function) of a variable that a function makes: the value that it carries, and the constant for it."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +46,19 @@ class Functions:
     Args:
         library: FunctionDefLibrary as it was; never changed.
         report: told of every rewrite.
+        own: asked for the values of variables that functions make.
         accept_value_before: let reads that waited for an update read the value before it.
     """
 
-    def __init__(self, library: Any, report: Report, *, accept_value_before: bool = False) -> None:
+    def __init__(self, library: Any, report: Report, *, own: Own, accept_value_before: bool = False) -> None:
         self._original = library
-        self._functions = {function.signature.name: function for function in library.function}
-        self._taken = set(self._functions)
+        self.by_name = {function.signature.name: function for function in library.function}
+        self._makers = _makers(self.by_name)
+        self._taken = set(self.by_name)
         self._made: dict[Any, tuple[Specialised, Any]] = {}
         self._written: dict[str, frozenset[int]] = {}
         self._report = report
+        self._own = own
         self._accept_value_before = accept_value_before
 
     def library(self) -> Any:
@@ -59,12 +68,17 @@ class Functions:
         library.function.extend(function for _, function in self._made.values() if function is not None)
         return library
 
+    def make_variables(self) -> bool:
+        """Some function has variables of its own."""
+        return bool(self._makers)
+
     def settle(self, body: Body, depth: int = 0) -> None:
         """Point the calls of a body to specialised functions, and follow the handles that these give back.
 
         Raises:
             OperationError: a function cannot be specialised.
         """
+        self._open_makers(body)
         done: set[Any] = set()
         while True:
             open_calls = [(name, key) for name in body.calls if (key := (name, _key("", body.calls[name]))) not in done]
@@ -72,27 +86,82 @@ class Functions:
                 break
             for name, key in open_calls:
                 done.add(key)
-                results = self._results(body.nodes[name], body.calls[name], depth)
+                results = self._results(body, name, depth)
                 propagate(body, {(name, port): value for port, value in results.items()})
         for name, values in body.calls.items():
-            self._redirect(body.new[name], values, depth)
+            self._redirect(body, name, values, depth)
 
-    def _results(self, node: Any, values: Arguments, depth: int) -> dict[int, Value]:
+    def _open_makers(self, body: Body) -> None:
+        """Calls of functions that make variables are followed whatever they are given.
+
+        Raises:
+            OperationError: something else than a call uses such a function.
+        """
+        for name, node in body.nodes.items() if self._makers else ():
+            used = self._makers & called([node], self.by_name)
+            if not used:
+                continue
+            call = call_of(node, self.by_name)
+            if call is None or used - {function.name for function in called_functions(node, call)}:
+                raise OperationError(
+                    f"{body.where(name)} ({node.op}) uses the function '{min(used)}', which makes a variable of its "
+                    f"own; what {node.op} does with it is not known, so it cannot be frozen.",
+                    "Choose outputs that do not need it.",
+                )
+            body.edit(name)
+            body.calls.setdefault(name, {})
+
+    def _results(self, body: Body, name: str, depth: int) -> dict[int, Value]:
+        """What a call gives back in place of handles, under the names that the caller has for their variables."""
+        node, values = body.nodes[name], body.calls[name]
+        call = _call_of(node, self.by_name)
         results: dict[int, Value] = {}
-        for function in called_functions(node):
-            results.update(self.specialise(function.name, values, depth).results)
+        for function in called_functions(node, call):
+            arguments = self._arguments(function.name)
+            for port, value in self.specialise(function.name, values, depth).results.items():
+                given = values.get(arguments.index(value.variable)) if value.variable in arguments else None
+                known = results.get(port)
+                same = known is None or known.shape == value.shape
+                named = given.variable if given is not None else value.variable
+                results[port] = value._replace(variable=named, shape=value.shape if same else None)
+        if node.op in LOOPS:
+            self._require_same_handles(body, name, depth)
         return results
 
-    def _redirect(self, node: Any, values: Arguments, depth: int) -> None:
-        call = CALLS[node.op]
+    def _arguments(self, function: str) -> list[str]:
+        known = self.by_name.get(function)
+        return [argument.name for argument in known.signature.input_arg] if known is not None else []
+
+    def _require_same_handles(self, body: Body, name: str, depth: int) -> None:
+        """Refuse a loop that hands handles on in other places: TensorFlow itself lets each keep its own.
+
+        Source: tensorflow/core/common_runtime/lower_while_op.cc takes resources for loop invariants.
+        """
+        node, values = body.nodes[name], body.calls[name]
+        function = node.attr["body"].func.name
+        arguments = self._arguments(function)
+        results = self.specialise(function, values, depth).results
+        for at in values:
+            if at not in results or results[at].variable != arguments[at]:
+                raise OperationError(
+                    f"{body.where(name)} ({node.op}) hands another variable on where it was given "
+                    f"'{values[at].variable}'; which one TensorFlow reads depends on how it runs the loop, so it "
+                    "cannot be frozen.",
+                    "Choose outputs that do not need it, or cut there with --input.",
+                )
+
+    def _redirect(self, body: Body, name: str, values: Arguments, depth: int) -> None:
+        node = body.new[name]
+        call = _call_of(body.nodes[name], self.by_name)
         shapes = node.attr["output_shapes"].list.shape if "output_shapes" in node.attr else ()
-        for function in called_functions(node):
+        for function in called_functions(node, call):
             made = self.specialise(function.name, values, depth)
             function.name = made.name
-            for port, value in made.results.items():
-                if port < len(node.attr[call.results].list.type):
+            for port in made.results:
+                value = body.value.get((name, port), made.results[port])
+                if call.results and port < len(node.attr[call.results].list.type):
                     node.attr[call.results].list.type[port] = value.dtype
-                if port < len(shapes):
+                if call.results and port < len(shapes):
                     set_shape(shapes[port], value)
 
     def specialise(self, name: str, values: Arguments, depth: int = 0) -> Specialised:
@@ -104,22 +173,31 @@ class Functions:
         key = _key(name, values)
         if key in self._made:
             return self._made[key][0]
-        function = self._functions.get(name)
+        function = self.by_name.get(name)
         if function is None:
             raise OperationError(f"The function '{name}' is called, but is not in the graph's library.")
         if depth > _MAX_DEPTH:
             raise OperationError(f"Functions are nested more than {_MAX_DEPTH} deep, '{name}' among them.")
         made = Specialised(unique(f"{name}_frozen", self._taken), {})
         self._made[key] = (made, None)
-        source = FunctionBody(function, self._functions)
+        source = FunctionBody(function, self.by_name)
         body = source.start(self._report)
-        propagate(body, {(source.arguments[at], 0): value for at, value in _named(values, source).items()})
+        start = {(source.arguments[at], 0): value for at, value in _named(values, source).items()}
+        propagate(body, {**start, **self._own_values(body)})
         self.settle(body, depth + 1)
         self._require_order(source, body)
         copy, results = source.finish(body, made.name, values)
         made.results.update(results)
         self._made[key] = (made, copy)
         return made
+
+    def _own_values(self, body: Body) -> dict[Tensor, Value]:
+        """The variables that a function makes become constants in it."""
+        found: dict[Tensor, Value] = {}
+        for name, node in body.nodes.items():
+            if node.op in VARIABLE_OPS:
+                found[name, 0], body.new[name] = self._own(node, body.function)
+        return found
 
     def _require_order(self, source: FunctionBody, body: Body) -> None:
         """Refuse reads that wait for an update which is left out."""
@@ -134,48 +212,57 @@ class Functions:
 
     def _variables_written(self, node: Any, body: Body, source: FunctionBody) -> Iterator[str]:
         tensors = source.tensors(node)
-        slots: Iterable[int] = (0,) if is_variable_write(node.op) else ()
-        if node.op in CALLS:
-            call = CALLS[node.op]
-            slots = [at + call.first for function in called_functions(node) for at in self.written(function.name)]
-        for slot in slots:
+        for slot in self._written_slots(node, 0):
             value = body.value.get(tensors[slot]) if slot < len(tensors) else None
             if value is not None:
                 yield value.variable
 
+    def _written_slots(self, node: Any, depth: int) -> list[int]:
+        """Inputs of a node that name variables which it changes."""
+        call = call_of(node, self.by_name)
+        if call is None:
+            return [0] if is_variable_write(node.op) else []
+        written = [at for one in called_functions(node, call) for at in self.written(one.name, depth)]
+        return [slot for at in written if (slot := call.slot(at)) >= 0]
+
     def written(self, name: str, depth: int = 0) -> frozenset[int]:
         """Arguments of a function that name variables which it changes, itself or in functions that it calls."""
-        if name in self._written or name not in self._functions or depth > _MAX_DEPTH:
+        if name in self._written or name not in self.by_name or depth > _MAX_DEPTH:
             return self._written.get(name, frozenset())
         self._written[name] = frozenset()
-        source = FunctionBody(self._functions[name], self._functions)
+        source = FunctionBody(self.by_name[name], self.by_name)
         place = {argument: at for at, argument in enumerate(source.arguments)}
         found: set[int] = set()
         for node in source.all_nodes.values():
-            slots = [0] if is_variable_write(node.op) else []
-            if node.op in CALLS:
-                first = CALLS[node.op].first
-                slots = [at + first for f in called_functions(node) for at in self.written(f.name, depth + 1)]
             tensors = source.tensors(node)
-            found.update(place[tensors[slot][0]] for slot in slots if slot < len(tensors) and tensors[slot][0] in place)
+            slots = [slot for slot in self._written_slots(node, depth + 1) if slot < len(tensors)]
+            found.update(place[tensors[slot][0]] for slot in slots if tensors[slot][0] in place)
         self._written[name] = frozenset(found)
         return self._written[name]
 
-    def makes_variables(self, names: Iterable[str]) -> str:
-        """The first of some functions, and those that they call, that has a variable of its own; empty when none."""
-        seen: set[str] = set()
-        stack = list(names)
-        while stack:
-            name = stack.pop()
-            function = self._functions.get(name)
-            if name in seen or function is None:
-                continue
-            seen.add(name)
-            for node in function.node_def:
-                if node.op in VARIABLE_OPS:
-                    return name
-                stack.extend(protos.function_names(node.attr.values()))
-        return ""
+
+def _makers(functions: Mapping[str, Any]) -> frozenset[str]:
+    """Functions that make variables, themselves or in functions that they call."""
+    found = {name for name, one in functions.items() if any(node.op in VARIABLE_OPS for node in one.node_def)}
+    if not found:
+        return frozenset()
+    callers: dict[str, set[str]] = defaultdict(set)
+    for name, function in functions.items():
+        for callee in called(function.node_def, functions):
+            callers[callee].add(name)
+    stack = list(found)
+    while stack:
+        new = callers[stack.pop()] - found
+        found |= new
+        stack += new
+    return frozenset(found)
+
+
+def _call_of(node: Any, functions: Mapping[str, Any]) -> Call:
+    call = call_of(node, functions)
+    if call is None:
+        raise OperationError(f"'{node.name}' ({node.op}) calls a function that is not in the graph's library.")
+    return call
 
 
 def late_read(where: str, variable: str, write: str, op: str) -> OperationError:
@@ -195,13 +282,3 @@ def _named(values: Arguments, source: FunctionBody) -> dict[int, Value]:
     return {
         at: value._replace(variable=source.arguments[at]) for at, value in values.items() if at < len(source.arguments)
     }
-
-
-def called_functions(node: Any) -> list[Any]:
-    """The NameAttrLists by which a calling node names its functions."""
-    found: list[Any] = []
-    for name in CALLS[node.op].functions:
-        if name in node.attr:
-            value = node.attr[name]
-            found += [value.func] if value.HasField("func") else list(value.list.func)
-    return found

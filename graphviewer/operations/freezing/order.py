@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from graphviewer.analysis.ops import is_variable_write, op_mask, variables_behind
 from graphviewer.operations.freezing.body import Body
-from graphviewer.operations.freezing.functions import Functions, called_functions, late_read
+from graphviewer.operations.freezing.calls import call_of, called_functions
+from graphviewer.operations.freezing.functions import Functions, late_read
 from graphviewer.operations.selection import Selection
 
 
-def require_order(selection: Selection, body: Body, functions: Functions) -> None:
+def require_order(selection: Selection, body: Body, functions: Functions, settled: Collection[int] = ()) -> None:
     """Refuse reads that wait for an update of their variable: the frozen value is the one before it.
+
+    Args:
+        settled: variables whose frozen value is the one that their update gives.
 
     Raises:
         OperationError: names the read and the update.
@@ -21,7 +27,7 @@ def require_order(selection: Selection, body: Body, functions: Functions) -> Non
     for reader, variable in body.read:
         readers.setdefault(variable, set()).add(graph.index[reader])
     for write, variable in _updates(selection, body, functions):
-        if variable not in readers:
+        if variable not in readers or graph.index[variable] in settled:
             continue
         after = graph.descendants([write])
         late = sorted(number for number in readers[variable] if after[number] and number != write)
@@ -41,7 +47,8 @@ def _updates(selection: Selection, body: Body, functions: Functions) -> list[tup
         if sources and behind[sources[0]] >= 0:
             found.append((number, graph.names[int(behind[sources[0]])]))
     for name, values in body.calls.items():
-        for function in called_functions(body.nodes[name]):
+        call = call_of(body.nodes[name], body.library)
+        for function in called_functions(body.nodes[name], call) if call is not None else ():
             written = functions.written(function.name)
             found += [(graph.index[name], value.variable) for at, value in values.items() if at in written]
     return found

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from graphviewer.analysis.ops import REF_TO_VALUE, arguments, is_variable_write
 from graphviewer.errors import OperationError
 from graphviewer.model.tensors import const_node
 from graphviewer.operations.freezing.body import Body, Tensor, Value
+from graphviewer.operations.freezing.calls import LOOPS, call_of, retype_argument
 from graphviewer.protos import DataType
 
 
@@ -45,38 +46,6 @@ class Site:
 
 Rule = Callable[[Site], Iterable[int]]
 """Changes the node; gives the outputs that carry the value on."""
-
-
-class Call(NamedTuple):
-    """How an op calls functions.
-
-    Attributes:
-        first: its first input that is an argument.
-        arguments, results: attributes that list dtypes of arguments and of results.
-        functions: attributes that name the functions.
-    """
-
-    first: int
-    arguments: str
-    results: str
-    functions: tuple[str, ...]
-
-
-_BRANCHES = ("then_branch", "else_branch")
-CALLS: Mapping[str, Call] = MappingProxyType(
-    {
-        "PartitionedCall": Call(0, "Tin", "Tout", ("f",)),
-        "StatefulPartitionedCall": Call(0, "Tin", "Tout", ("f",)),
-        "RemoteCall": Call(1, "Tin", "Tout", ("f",)),
-        "If": Call(1, "Tin", "Tout", _BRANCHES),
-        "StatelessIf": Call(1, "Tin", "Tout", _BRANCHES),
-        "Case": Call(1, "Tin", "Tout", ("branches",)),
-        "StatelessCase": Call(1, "Tin", "Tout", ("branches",)),
-        "While": Call(0, "T", "T", ("cond", "body")),
-        "StatelessWhile": Call(0, "T", "T", ("cond", "body")),
-    }
-)
-"""Ops that call functions of the library."""
 
 
 def propagate(body: Body, start: Mapping[Tensor, Value]) -> None:
@@ -123,6 +92,8 @@ def _rewrite(site: Site) -> Iterable[int]:
     rule = RULES.get(op)
     if rule is not None:
         return rule(site)
+    if call_of(site.node, site.body.library) is not None:
+        return _call(site)
     if is_variable_write(op) and site.slot == 0:
         raise OperationError(
             f"{site.body.where(site.node.name)} ({op}) updates a variable, and the outputs depend on it.",
@@ -148,10 +119,16 @@ def _use_value(site: Site) -> Iterable[int]:
     return ()
 
 
+def _dtype(site: Site) -> int:
+    """What the node says that it reads, else what the variable is."""
+    node = site.edit()  # asking the original for what it lacks would add that to it
+    return int(node.attr["dtype"].type or site.value.dtype)
+
+
 def _read(site: Site) -> Iterable[int]:
     node = site.edit()
     node.op = "Identity"
-    node.attr["T"].type = site.node.attr["dtype"].type or site.value.dtype
+    node.attr["T"].type = _dtype(site)
     if "dtype" in node.attr:
         del node.attr["dtype"]
     site.body.read.append((site.node.name, site.value.variable))
@@ -162,7 +139,7 @@ def _read(site: Site) -> Iterable[int]:
 def _gather(site: Site) -> Iterable[int]:
     """ResourceGather reads whole rows, GatherV2 along an axis: the first after the batch."""
     node, was = site.edit(), site.node
-    index_type, batch_dims = was.attr["Tindices"].type, was.attr["batch_dims"].i
+    index_type, batch_dims, dtype = node.attr["Tindices"].type, node.attr["batch_dims"].i, _dtype(site)
     axis = np.array(batch_dims, np.int64 if index_type == DataType.INT64 else np.int32)
     data = [text for text in node.input if not text.startswith("^")]
     control = [text for text in node.input if text.startswith("^")]
@@ -170,7 +147,7 @@ def _gather(site: Site) -> Iterable[int]:
     node.op = "GatherV2"
     node.input[:] = data + control
     _keep_attributes(node, "_class")
-    node.attr["Tparams"].type = was.attr["dtype"].type or site.value.dtype
+    node.attr["Tparams"].type = dtype
     node.attr["Tindices"].type = node.attr["Taxis"].type = index_type
     if batch_dims:
         node.attr["batch_dims"].i = batch_dims
@@ -180,12 +157,12 @@ def _gather(site: Site) -> Iterable[int]:
 
 
 def _gather_nd(site: Site) -> Iterable[int]:
-    node, was = site.edit(), site.node
+    node = site.edit()
     node.op = "GatherNd"
+    dtype, index_type = _dtype(site), node.attr["Tindices"].type
     _keep_attributes(node, "_class")
-    node.attr["Tparams"].type = was.attr["dtype"].type or site.value.dtype
-    node.attr["Tindices"].type = was.attr["Tindices"].type
-    site.body.read.append((was.name, site.value.variable))
+    node.attr["Tparams"].type, node.attr["Tindices"].type = dtype, index_type
+    site.body.read.append((node.name, site.value.variable))
     site.report("gather -> gather", f"gathers from the constant '{site.value.variable}'")
     return ()
 
@@ -231,18 +208,18 @@ def _ports(op: str) -> Iterable[int]:
 
 def _handle(site: Site) -> Iterable[int]:
     """An op of any type: it hands a handle on, but reads a reference."""
-    if not site.value.resource or site.node.attr["T"].type != DataType.RESOURCE:
+    if not site.value.resource or "T" not in site.node.attr or site.node.attr["T"].type != DataType.RESOURCE:
         return _use_value(site)
     site.edit().attr["T"].type = site.value.dtype
     site.report("handle -> value", f"hands on the value of '{site.value.variable}'")
     if site.node.op == "_SwitchN":
-        return range(site.node.attr["num_outs"].i)
+        return range(site.edit().attr["num_outs"].i)
     return _ports(site.node.op)
 
 
 def _handles(site: Site) -> Iterable[int]:
     """IdentityN: each input has its own type."""
-    types = site.node.attr["T"].list.type
+    types = site.node.attr["T"].list.type if "T" in site.node.attr else ()
     if site.slot >= len(types) or types[site.slot] != DataType.RESOURCE:
         return _use_value(site)
     site.edit().attr["T"].list.type[site.slot] = site.value.dtype
@@ -252,16 +229,26 @@ def _handles(site: Site) -> Iterable[int]:
 
 def _call(site: Site) -> Iterable[int]:
     """A call: its argument is a value now; the functions follow when all arguments are known."""
-    call = CALLS[site.node.op]
-    argument = site.slot - call.first
-    types = site.node.attr[call.arguments].list.type
-    if argument < 0 or argument >= len(types) or types[argument] != DataType.RESOURCE:
+    call = call_of(site.node, site.body.library)
+    argument = call.argument(site.slot) if call is not None else -1
+    if call is None or argument < 0 or not site.value.resource:
         return _use_value(site)
-    site.edit().attr[call.arguments].list.type[argument] = site.value.dtype
+    if not retype_argument(site.edit(), call, site.slot, DataType.RESOURCE, site.value.dtype):
+        return _use_value(site)
     if argument not in site.body.calls.setdefault(site.node.name, {}):
         site.body.calls[site.node.name][argument] = site.value
         site.report("handle -> value", f"passes the value of '{site.value.variable}' to the function")
-    return (argument,) if "While" in site.node.op else ()
+    return (argument,) if site.node.op in LOOPS else ()
+
+
+def _no_copy_mark(site: Site) -> Iterable[int]:
+    """A mark for reads to come: nothing is left of it but what it waits for."""
+    node = site.edit()
+    node.op = "NoOp"
+    node.input[:] = [text for text in node.input if text.startswith("^")]
+    _keep_attributes(node, "_class")
+    site.report("mark -> no-op", f"marked reads of '{site.value.variable}', which is a constant now")
+    return ()
 
 
 _UPDATES = {"Assign": "Identity", "AssignAdd": "Add", "AssignSub": "Sub"}
@@ -296,7 +283,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "IdentityN": _handles,
         **dict.fromkeys(REF_TO_VALUE, _reference),
         **dict.fromkeys(("Identity", "Enter", "Exit", "NextIteration", "Switch", "Merge", "_SwitchN"), _handle),
-        **dict.fromkeys(CALLS, _call),
+        "DisableCopyOnRead": _no_copy_mark,
         **dict.fromkeys(_UPDATES, _update),
     }
 )

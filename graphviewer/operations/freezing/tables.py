@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from graphviewer.analysis.ops import CALL_OPS, is_table_initializer, is_table_op
 from graphviewer.model.document import Document
 from graphviewer.operations.library import reached
+from graphviewer.operations.registry import TableUse
+from graphviewer.operations.selection import join
 from graphviewer.operations.tensor_types import output_dtypes
 from graphviewer.protos import DataType
 
@@ -30,6 +32,24 @@ def table_initializers(document: Document, tables: Iterable[int]) -> list[int]:
         for number in consumers
         if is_table_initializer(graph.ops[number]) or _calls(document, number, is_table_initializer)
     ]
+
+
+def table_uses(document: Document, tables: Iterable[int], fillers: Iterable[int]) -> tuple[TableUse, ...]:
+    """Each table with the nodes among ``fillers`` that read its handle."""
+    graph, fill = document.graph, set(fillers)
+    return tuple(
+        TableUse(graph.names[table], tuple(graph.names[one] for one in sorted({*graph.consumers(table)} & fill)))
+        for table in tables
+    )
+
+
+def table_warnings(uses: Sequence[TableUse]) -> list[str]:
+    """What to run before the tables are read."""
+    if not uses:
+        return []
+    fillers = dict.fromkeys(name for use in uses for name in use.initializers)
+    run = join((f"'{name}'" for name in fillers), 20) or "what fills them"
+    return [f"The graph has lookup tables ({join(use.name for use in uses)}): run {run} once before anything else."]
 
 
 def _gives_handle(document: Document, number: int) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.variable_keys import Slice, Source, likely_prefix, variable_sources
+from graphviewer.analysis.variable_keys import NAMES_ONLY, Slice, Source, likely_prefix, variable_sources
 from graphviewer.errors import OperationError
 from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, open_checkpoint
 from graphviewer.model.document import Document
@@ -58,6 +58,14 @@ class Constant:
     dtype: int
     shape: tuple[int, ...]
     source: Source
+
+    @property
+    def told(self) -> str:
+        """Where the value comes from, for people."""
+        part = ""
+        if self.source.slice is not None:
+            part = " [" + ", ".join(f"{start}:{start + size}" for start, size in self.source.slice) + "]"
+        return f"its value is '{self.source.key}'{part} of the checkpoint ({self.source.told_by})"
 
     @property
     def size(self) -> int:
@@ -108,16 +116,27 @@ def constants(
             "Give one with --checkpoint.",
         )
     keys = set(checkpoint.keys())
-    averaged = saver == MOVING_AVERAGES
-    sources = variable_sources(document, checkpoint, wanted=variables, saver="" if averaged else saver)
-    if averaged:
-        sources = _averaged(sources, keys)
+    if saver == MOVING_AVERAGES:
+        sources = _averaged(document, variables, checkpoint)
+    else:
+        sources = variable_sources(document, checkpoint, wanted=variables, saver=saver)
     sources = _renamed(sources, names, keys, rename)
     missing = [number for number in variables if number not in sources or sources[number].key not in keys]
     if missing:
         raise _missing(document, missing, sources, checkpoint)
     found = {number: _constant(document.node(number), sources[number], checkpoint) for number in variables}
-    _require_fit(document, found)
+    _require_fit({number: document.node(number) for number in variables}, found)
+    return found
+
+
+def constant_of(node: Any, source: Source, checkpoint: Checkpoint) -> Constant:
+    """What a variable becomes whose source is known.
+
+    Raises:
+        OperationError: the value has another shape or dtype.
+    """
+    found = _constant(node, source, checkpoint)
+    _require_fit({0: node}, {0: found})
     return found
 
 
@@ -127,10 +146,15 @@ def averages(keys: Collection[str]) -> dict[str, str]:
     return {match[1]: key for key, match in matches if match is not None and match[1] in keys}
 
 
-def _averaged(sources: Mapping[int, Source], keys: set[str]) -> dict[int, Source]:
-    shadows = averages(keys)
+def _averaged(document: Document, variables: Sequence[int], checkpoint: Checkpoint) -> dict[int, Source]:
+    """Averages where there are such; savers that disagree about them need not be asked about."""
+    shadows = averages(set(checkpoint.keys()))
     if not shadows:
         raise OperationError("The checkpoint has no moving averages.", "Leave the saver open.")
+    try:
+        sources = variable_sources(document, checkpoint, wanted=variables)
+    except OperationError:
+        sources = variable_sources(document, checkpoint, wanted=variables, saver=NAMES_ONLY)
     return {
         number: source._replace(key=shadows[source.key], told_by="moving average") if source.key in shadows else source
         for number, source in sources.items()
@@ -159,10 +183,10 @@ def _constant(node: Any, source: Source, checkpoint: Checkpoint) -> Constant:
     return Constant(node.name, checkpoint.dtype(source.key), tuple(shape), source)
 
 
-def _require_fit(document: Document, found: Mapping[int, Constant]) -> None:
+def _require_fit(nodes: Mapping[int, Any], found: Mapping[int, Constant]) -> None:
     rows = []
     for number, constant in found.items():
-        node = document.node(number)
+        node = nodes[number]
         dtype, shape = node.attr["dtype"].type, node_shape(node)
         if dtype != constant.dtype or not _fits(shape, constant.shape):
             graph = f"{dtype_name(dtype)} {_shape_text(shape)}"

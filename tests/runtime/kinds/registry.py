@@ -134,6 +134,7 @@ class Kind:
         tuned: the rules were tuned on it; else it measured them before anyone looked at what was wrong.
         seen: it was looked at after that measurement; what it taught is in the rules now.
         resource: built with resource variables, not with references.
+        functional: built with conditionals and loops that call functions, not with TF1's.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Kind:
     tuned: bool
     seen: bool
     resource: bool
+    functional: bool
 
     @property
     def half(self) -> str:
@@ -150,11 +152,13 @@ class Kind:
 KINDS: list[Kind] = []
 
 
-def kind(*, tuned: bool, seen: bool = False, resource: bool = False) -> Callable[[Build], Build]:
+def kind(
+    *, tuned: bool, seen: bool = False, resource: bool = False, functional: bool = False
+) -> Callable[[Build], Build]:
     """Register a kind; see ``Kind``."""
 
     def register(build: Build) -> Build:
-        KINDS.append(Kind(build.__name__, build, tuned, seen, resource))
+        KINDS.append(Kind(build.__name__, build, tuned, seen, resource, functional))
         return build
 
     return register
@@ -176,8 +180,8 @@ class Built:
 
 
 def build(one: Kind) -> Built:
-    """Build a kind, with TF1's conditionals and loops."""
-    with _switches(resource=one.resource), tf.Graph().as_default() as graph:
+    """Build a kind, with TF1's conditionals and loops or with TF2's."""
+    with _switches(resource=one.resource, functional=one.functional), tf.Graph().as_default() as graph:
         v1.set_random_seed(1)
         part = Part(graph)
         outputs = one.build(part)
@@ -188,10 +192,10 @@ def build(one: Kind) -> Built:
 
 
 @contextmanager
-def _switches(*, resource: bool) -> Iterator[None]:
+def _switches(*, resource: bool, functional: bool) -> Iterator[None]:
     """TensorFlow's switches are global: set them, and back."""
     before = v1.resource_variables_enabled(), v1.control_flow_v2_enabled()
-    v1.disable_control_flow_v2()
+    (v1.enable_control_flow_v2 if functional else v1.disable_control_flow_v2)()
     (v1.enable_resource_variables if resource else v1.disable_resource_variables)()
     yield
     (v1.enable_resource_variables if before[0] else v1.disable_resource_variables)()

@@ -3,21 +3,12 @@
 import numpy as np
 
 from graphviewer.analysis import ops
-from graphviewer.analysis.roles.arithmetic import climb
+from graphviewer.analysis.roles.arithmetic import CONDITIONS, climb
 from graphviewer.analysis.roles.backward import LOSS_ARITHMETIC
 from graphviewer.analysis.roles.facts import NONE
 from graphviewer.analysis.roles.registry import rule
 from graphviewer.analysis.roles.training import Training
 from graphviewer.model.graph import Mask
-
-CONDITIONS = frozenset(
-    {
-        *("All", "Any", "Equal", "Greater", "GreaterEqual", "IsFinite", "IsInf", "IsNan", "Less", "LessEqual"),
-        *("LogicalAnd", "LogicalNot", "LogicalOr", "NotEqual", "Identity", "Switch"),
-    }
-)
-"""What lies between values and the check of them; a loss that nothing reads but its check is not among them."""
-
 
 RECORDED = (
     LOSS_ARITHMETIC | ops.CONTROL_FLOW_OPS | {"Identity", "IsFinite", "IsInf", "IsNan", "LessEqual", "LogicalNot"}

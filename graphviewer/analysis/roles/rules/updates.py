@@ -6,12 +6,21 @@ import numpy as np
 
 from graphviewer import protos
 from graphviewer.analysis import ops
-from graphviewer.analysis.roles.arithmetic import descending, reads_itself
+from graphviewer.analysis.roles.arithmetic import ELEMENTWISE, descending, reads_itself
 from graphviewer.analysis.roles.facts import NONE, Facts, Write
 from graphviewer.analysis.roles.registry import rule
 from graphviewer.analysis.roles.training import Training
 from graphviewer.model.graph import Mask
 from graphviewer.model.tensors import node_shape
+
+STATISTICS = ops.BATCH_NORM_OPS | ops.SHAPE_OPS | ops.CALL_OPS | {"Mean", "Reciprocal"}
+"""Gives the statistics of a batch, or divides sums by its size."""
+
+AROUND_STATISTICS = ELEMENTWISE | ops.CONTROL_FLOW_OPS
+AROUND_STATISTICS |= {"Cast", "Identity", "Reshape", "Sum", "Squeeze", "SquaredDifference", "StopGradient"}
+"""What lies between the statistics of a batch and the variable that moves towards them."""
+
+STATISTIC_STEPS = 12
 
 INTEGERS = frozenset({protos.DataType.INT32, protos.DataType.INT64})
 
@@ -22,11 +31,17 @@ def apply_ops(training: Training) -> Mask:
     return training.facts.applies
 
 
-@rule("optimizer", 31)
+@rule("optimizer", 27)
 def calls(training: Training) -> Mask:
     """Calls a function that applies gradients."""
-    called = training.facts.called_ops.items()
-    return training.facts.mask(node for node, inside in called if any(map(ops.is_apply_op, inside)))
+    return training.facts.applies & training.facts.mask(training.facts.called_uses)
+
+
+@rule("optimizer", 31)
+def steering_calls(training: Training) -> Mask:
+    """Calls a function that changes variables, for gradients or by whether these are finite."""
+    facts = training.facts
+    return facts.mask(facts.called_uses) & (facts.reads(training.gradients) > 0)
 
 
 @rule("optimizer", 32)
@@ -95,6 +110,21 @@ def local_variables(training: Training) -> Mask:
     return facts.mask(write.node for write in facts.writes if local[write.variable] and write.variable != NONE)
 
 
+@rule("initializer", 26)
+def broadcast(training: Training) -> Mask:
+    """Sets {variable}, a weight, to what other processes hold of it."""
+    facts = training.facts
+    exchanged = facts.below(facts.opaque, facts.ends) & ~facts.from_source
+    return facts.mask(
+        write.node
+        for write in facts.writes
+        if training.trained[write.variable]
+        and write.variable != NONE
+        and facts.replaces(write)
+        and all(exchanged[value] and facts.single_variable[value] == write.variable for value in write.values)
+    )
+
+
 @rule("optimizer", 38)
 def hyper_parameters(training: Training) -> Mask:
     """Updates {variable}, a hyper-parameter of the optimizer."""
@@ -110,7 +140,8 @@ def hyper_parameters(training: Training) -> Mask:
 def moving_statistics(training: Training) -> Mask:
     """Moves {variable} towards a statistic of the activations."""
     facts = training.facts
-    return facts.mask(write.node for write in _of_data(facts) if _rank(facts, write) and _moves(facts, write))
+    fitting = (write for write in _of_data(facts) if _rank(facts, write) and _moves(facts, write))
+    return facts.mask(write.node for write in fitting if _means(facts, write))
 
 
 @rule("moving_average", 40)
@@ -134,6 +165,24 @@ def fed_values(training: Training) -> Mask:
     facts = training.facts
     placeholders = facts.family(ops.PLACEHOLDER_OPS)
     return facts.mask(write.node for write in facts.writes if all(placeholders[value] for value in write.values))
+
+
+@rule("optimizer", 25)
+def slow_copies(training: Training) -> Mask:
+    """Moves {variable} between weights and slow copies of them, as a part of the step."""
+    facts = training.facts
+    own = facts.constant_writes | training.gradient_writes
+    moved = [one for one in facts.writes if not own[one.node] and not facts.restoring[list(one.values)].any()]
+    found: set[int] = set()
+    for write in moved:
+        if not (training.trained[write.variable] and write.variable != NONE and facts.replaces(write)):
+            continue
+        above = facts.above(facts.mask(write.values), facts.variables | facts.assigns)
+        others = (one for one in moved if one.variable not in (NONE, write.variable))
+        copies = [one for one in others if above[one.node] or above[one.variable]]
+        before = [one.node for one in copies if above[one.node] or facts.waits_for(facts.mask([one.node]))[write.node]]
+        found.update([write.node, *before] if before else [])
+    return facts.mask(found)
 
 
 @rule("moving_average", 44)
@@ -178,13 +227,26 @@ def _is_constant(facts: Facts, write: Write) -> bool:
 def _only_itself(facts: Facts, write: Write) -> bool:
     """The new value depends on the old one and on constants (``beta1_power``)."""
     depends = {facts.single_variable[value] for value in write.values}
-    return depends <= {write.variable, NONE} and not any(facts.from_source[value] for value in write.values)
+    data = facts.from_data if write.variable in depends else facts.from_source
+    return depends <= {write.variable, NONE} and not any(data[value] for value in write.values)
 
 
 def _rank(facts: Facts, write: Write) -> int:
     """Dimensions of the variable; 1 where the file does not say."""
     shape = node_shape(facts.document.node(write.variable)) if write.variable != NONE else None
     return 1 if shape is None else len(shape)
+
+
+def _means(facts: Facts, write: Write) -> bool:
+    """The new value holds a mean, or what a batch norm gives; sums and counts of classes are none."""
+    level, seen = set(write.values), set(write.values)
+    for _ in range(STATISTIC_STEPS):
+        if any(facts.graph.ops[node] in STATISTICS or facts.opaque[node] for node in level):
+            return True
+        inner = (node for node in level if facts.graph.ops[node] in AROUND_STATISTICS and not facts.is_read[node])
+        level = {source for node in inner for source in facts.inputs(node)} - seen
+        seen |= level
+    return False
 
 
 def _moves(facts: Facts, write: Write) -> bool:

@@ -3,7 +3,15 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from operation_graphs import (
+
+from graphviewer import protos
+from graphviewer.analysis.import_check import import_faults
+from graphviewer.errors import OperationError
+from graphviewer.model.document import Document
+from graphviewer.model.provenance import Provenance
+from graphviewer.operations.registry import Result, operations
+from graphviewer.protos import DataType
+from tests.unit.operation_graphs import (
     WEIGHTS,
     F,
     Values,
@@ -14,14 +22,6 @@ from operation_graphs import (
     node,
     placeholder,
 )
-
-from graphviewer import protos
-from graphviewer.analysis.import_check import import_faults
-from graphviewer.errors import OperationError
-from graphviewer.model.document import Document
-from graphviewer.model.provenance import Provenance
-from graphviewer.operations.registry import Result, operations
-from graphviewer.protos import DataType
 
 DEVICE = "/device:GPU:0"
 PARTS = {

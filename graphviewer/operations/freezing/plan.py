@@ -1,0 +1,185 @@
+"""All that a freeze decides before it reads a value: what stays, what becomes of it, and which constants it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphviewer.analysis.effects import effect_only
+from graphviewer.analysis.ops import VARIABLE_OPS, op_mask
+from graphviewer.errors import TrainingModeError
+from graphviewer.model.document import Document
+from graphviewer.model.graph import Mask
+from graphviewer.model.names import Endpoint
+from graphviewer.model.progress import Progress
+from graphviewer.model.tensors import node_shape
+from graphviewer.operations.cutting import select_fed, unused_inputs
+from graphviewer.operations.endpoints import require_outputs
+from graphviewer.operations.freezing.body import Body, Value, graph_tensor
+from graphviewer.operations.freezing.files import PathConstant, path_constants
+from graphviewer.operations.freezing.functions import Functions
+from graphviewer.operations.freezing.order import require_order
+from graphviewer.operations.freezing.own_variables import OwnVariables
+from graphviewer.operations.freezing.rules import propagate
+from graphviewer.operations.freezing.tables import table_initializers, tables
+from graphviewer.operations.freezing.training_mode import find_training_mode
+from graphviewer.operations.freezing.variables import Checkpoint, Constant, constants, opened
+from graphviewer.operations.registry import Rewrite
+from graphviewer.operations.selection import Selection
+from graphviewer.operations.sources import source_warnings
+
+
+class Log:
+    """Rewrites in the order in which they happen, one per node."""
+
+    def __init__(self) -> None:
+        self.entries: list[Rewrite] = []
+        self._seen: set[str] = set()
+
+    def __call__(self, node: str, rule: str, reason: str) -> None:
+        if node not in self._seen:
+            self._seen.add(node)
+            self.entries.append(Rewrite(node, rule, reason))
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a freeze will write.
+
+    Attributes:
+        selection: what stays.
+        body: what becomes of its nodes, constants apart.
+        functions: the library with its specialised copies.
+        variables: what each variable becomes, by node number.
+        paths: constants and placeholders that hold paths of files, and what they become.
+        tables, fillers: lookup tables, and what fills them.
+        values: the checkpoint, whose values are not read yet.
+        log: what was rewritten so far.
+        warnings: what to tell so far.
+        frozen: how many variables become constants, those of functions included.
+    """
+
+    selection: Selection
+    body: Body
+    functions: Functions
+    variables: Mapping[int, Constant | PathConstant]
+    paths: Mapping[int, PathConstant]
+    tables: Sequence[int]
+    fillers: Sequence[int]
+    values: Checkpoint | None
+    log: Log
+    warnings: Sequence[str]
+    frozen: int
+
+    def constants(self) -> dict[int, Constant | PathConstant]:
+        """Everything that becomes a constant, by node number."""
+        return {**self.variables, **self.paths}
+
+    def library(self) -> Any:
+        """The FunctionDefLibrary to take functions from; None for the document's own."""
+        return self.functions.library() if self.body.calls else None
+
+
+def make_plan(
+    document: Document,
+    *,
+    outputs: Sequence[Endpoint],
+    inputs: Sequence[Endpoint] = (),
+    checkpoint: Any = None,
+    progress: Progress,
+    allow_training_mode: bool = False,
+    accept_value_before: bool = False,
+    keep_colocation: bool = False,
+    saver: str = "",
+    rename: str = "",
+    assets: str = "",
+) -> Plan:
+    """Decide everything; the parameters are those of ``freeze``.
+
+    Raises:
+        OperationError, CheckpointError: as ``freeze``.
+    """
+    require_outputs(document, outputs)
+    progress(0.0, "Tracing what the outputs need")
+    drop = _waits_without_use(document)
+    needed = partial(select_fed, document, outputs, inputs, drop=drop, colocated=keep_colocation)
+    selection = needed()
+    lookups = tables(document, selection.numbers)
+    fillers = table_initializers(document, lookups)
+    if fillers:
+        selection = needed(also=fillers)
+    warnings = [*unused_inputs(selection, inputs), *_mode_warnings(selection, allow_training_mode)]
+    progress(0.1, "Matching variables and checkpoint")
+    paths = path_constants(selection, fillers, assets)
+    variables = [number for number in selection.numbers if document.graph.ops[number] in VARIABLE_OPS]
+    trained = [number for number in variables if number not in paths]
+    values = opened(document, checkpoint) if trained else None
+    settled = {number: paths.pop(number) for number in variables if number in paths}
+    found: dict[int, Constant | PathConstant] = {**settled}
+    found.update(constants(document, trained, values, saver=saver, rename=rename))
+    progress(0.2, "Following the variables")
+    log = Log()
+    own = OwnVariables(document, checkpoint, saver, rename, log)
+    functions = Functions(document.graph_def.library, log, own=own, accept_value_before=accept_value_before)
+    body = _rewritten(selection, found, functions, log)
+    if not accept_value_before:
+        require_order(selection, body, functions, settled)
+    frozen = len(found) + sum(constant.name not in document.graph.index for constant in own.found.values())
+    return Plan(selection, body, functions, found, paths, lookups, fillers, values, log, warnings, frozen)
+
+
+def _waits_without_use(document: Document) -> Mask:
+    """bool [n]: nodes whose control edges are left out: updates, checks, and reads that only wait for an update."""
+    graph = document.graph
+    effects = effect_only(document)
+    waiting = np.zeros(len(graph), bool)
+    waiting[graph.dst[graph.control & effects[graph.src]]] = True
+    return effects | (waiting & op_mask(graph, {"ReadVariableOp"}))
+
+
+def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]:
+    mode = find_training_mode(selection)
+    refusal = mode.refusal()
+    if refusal and not allow_training_mode:
+        raise TrainingModeError(
+            refusal,
+            "Apply inference mode first, choose outputs of the validation tower, which shares the variables, "
+            "or allow training mode (in the shell: --allow-training-mode).",
+        )
+    return [*([refusal] if refusal else []), *mode.warnings(), *source_warnings(selection)]
+
+
+def _rewritten(
+    selection: Selection, found: Mapping[int, Constant | PathConstant], functions: Functions, log: Log
+) -> Body:
+    """The graph's nodes with the values followed from every variable, frozen or fed."""
+    document, graph = selection.document, selection.graph
+    start = {
+        (constant.name, 0): Value(constant.dtype, constant.shape, graph.ops[number] == "VarHandleOp", constant.name)
+        for number, constant in found.items()
+    }
+    for (number, _), placeholder in selection.placeholders.items():
+        node = document.node(number)
+        if node.op in VARIABLE_OPS:
+            shape = node_shape(node)
+            known = tuple(shape) if shape is not None else None
+            value = Value(node.attr["dtype"].type, known, node.op == "VarHandleOp", node.name)
+            start[placeholder.name, 0] = value
+    numbers = {graph.names[number]: number for number in selection.numbers}
+
+    def tensors(node: Any) -> list[tuple[str, int]]:
+        inputs = selection.inputs(numbers[node.name])
+        return [graph_tensor(text) for text in (node.input if inputs is None else inputs)]
+
+    followed = numbers if start or functions.make_variables() else {}
+    nodes = {name: document.node(number) for name, number in followed.items()}
+    library = functions.by_name
+    body = Body(nodes, lambda node: selection.copy(numbers[node.name]), tensors, library=library, report=log)
+    body.reserve(graph.names)
+    propagate(body, start)
+    functions.settle(body)
+    return body

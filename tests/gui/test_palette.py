@@ -1,0 +1,58 @@
+"""The palette, and how long names are shortened in it and in the hits of a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from graphviewer.gui.dialogs.palette import Palette
+from graphviewer.gui.words.texts import shortened
+from tests.gui.conftest import WAIT
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from graphviewer.gui.window import Window
+
+PATH = "net/stage1/unit2/conv1/weights"
+
+
+@pytest.mark.parametrize(
+    ("room", "text"),
+    [
+        (40, PATH),
+        (30, PATH),
+        (29, "net/…/unit2/conv1/weights"),
+        (24, "net/…/conv1/weights"),
+        (15, "net/…/weights"),
+        (3, "net/…/weights"),
+    ],
+)
+def test_that_scopes_in_the_middle_of_a_path_are_left_out_first(room: int, text: str) -> None:
+    assert shortened(PATH, lambda shown: len(shown) <= room) == text
+
+
+@pytest.mark.parametrize("path", ["", "a", "a/b", "/".join("x" * 1_000)])
+def test_that_any_path_is_shortened_to_something_of_its_own(path: str) -> None:
+    assert shortened(path, lambda _shown: True) == path
+    assert shortened(path, lambda _shown: False).startswith(path[:1])
+
+
+def test_that_nodes_stand_beside_their_op_and_actions_beside_their_keys(opened: Window, qtbot: QtBot) -> None:
+    opened.show_palette()
+    palette = opened.findChild(Palette)
+    qtbot.waitUntil(palette.isVisible, timeout=WAIT)
+
+    def first(text: str) -> tuple[str, str, str]:
+        palette.entry.setText(text)
+        item = palette.list.item(0)
+        entry = item.data(256)  # Qt.ItemDataRole.UserRole
+        return entry.text, entry.note, item.toolTip()
+
+    text, note, tooltip = first("net_1/probabilities")
+    assert (text, note) == ("net_1/probabilities", "Softmax")
+    assert "net_1/probabilities" in tooltip and "Softmax" in tooltip
+    assert first("save picture")[0] == "Save Picture…"
+    assert first("fit")[:2] == ("Fit", "F")
+    palette.close()
