@@ -15,6 +15,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from graphviewer.resources import resource
 
 __all__ = [
+    "AssetFileDef",
     "AttrValue",
     "BundleEntryProto",
     "BundleHeaderProto",
@@ -53,6 +54,7 @@ def _message(name: str) -> Any:
     return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"tensorflow.{name}"))
 
 
+AssetFileDef = _message("AssetFileDef")
 AttrValue = _message("AttrValue")
 BundleEntryProto = _message("BundleEntryProto")
 BundleHeaderProto = _message("BundleHeaderProto")

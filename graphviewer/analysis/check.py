@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer import protos
-from graphviewer.analysis.node_faults import NodeFaults, data_inputs
-from graphviewer.analysis.ops import op_mask, output_count
+from graphviewer.analysis.node_faults import NodeFaults
+from graphviewer.analysis.ops import input_count, output_count
 from graphviewer.analysis.rings import rings
 from graphviewer.analysis.versions import version_problems
 from graphviewer.errors import CheckpointError
 from graphviewer.model.document import Document
-from graphviewer.model.graph import Graph, Ints
+from graphviewer.model.graph import Ints
 from graphviewer.model.names import nearest
 from graphviewer.model.problem import Problem
 
@@ -27,7 +27,7 @@ MOST_PER_KIND = 1_000
 _MOST_SUGGESTIONS = 20
 _BACK_EDGE_OPS = {"NextIteration", "RefNextIteration"}
 _SHOWN_OF_CYCLE = 6
-_UNKNOWN = -1
+_UNKNOWN, _BY_NODE = -1, -2
 _MOST_OUTPUTS = 1 << 20
 
 
@@ -102,34 +102,40 @@ def _inputs(document: Document) -> Iterator[Problem]:
         yield Problem("input-order", "error", reason, "TensorFlow wants control inputs last.", name)
 
 
-def _per_op(graph: Graph, fixed: Callable[[str], int | None], by_node: Callable[[int], int]) -> NDArray[np.int64]:
-    """int64 [n]: a number that depends on the op alone where ``fixed`` knows it, else on the node."""
-    known = {op: fixed(op) for op in set(graph.ops)}
-    values = np.fromiter((known[op] if known[op] is not None else _UNKNOWN for op in graph.ops), np.int64, len(graph))
-    for node in np.flatnonzero(op_mask(graph, {op for op, value in known.items() if value is None})).tolist():
-        values[node] = by_node(node)
-    return values
+def _tensors(
+    document: Document, side: Callable[[Any], Sequence[Any]], count: Callable[[Any], int | None]
+) -> NDArray[np.int64]:
+    """int64 [n]: how many tensors each node takes, or gives; -1 where nothing describes its op.
+
+    Args:
+        side: the ArgDefs of a signature.
+        count: of a NodeDef; asked only where the op does not tell.
+    """
+    functions = document.functions
+    ops, codes = document.graph.op_codes
+
+    def of_op(op: str) -> int:
+        if op in functions:
+            return len(side(functions[op].signature))
+        definition = protos.op_def(op)
+        if definition is None:
+            return _UNKNOWN
+        arguments = side(definition)
+        lists = any(argument.number_attr or argument.type_list_attr for argument in arguments)
+        return _BY_NODE if lists else len(arguments)
+
+    found = np.fromiter(map(of_op, ops), np.int64, len(ops))[codes]
+    for node in np.flatnonzero(found == _BY_NODE).tolist():
+        known = count(document.node(node))
+        found[node] = _UNKNOWN if known is None else known
+    return found
 
 
 def _ports(document: Document) -> Iterator[Problem]:
     """Inputs that read an output which the op does not have."""
-    graph, functions = document.graph, document.functions
-
-    def fixed(op: str) -> int | None:
-        if op in functions:
-            return len(functions[op].signature.output_arg)
-        definition = protos.op_def(op)
-        if definition is None:
-            return _UNKNOWN
-        plain = all(not arg.number_attr and not arg.type_list_attr for arg in definition.output_arg)
-        return len(definition.output_arg) if plain else None
-
-    def by_node(node: int) -> int:
-        count = output_count(document.node(node))
-        return _UNKNOWN if count is None else min(count, _MOST_OUTPUTS)
-
-    outputs = _per_op(graph, fixed, by_node)
-    count = outputs[graph.src]
+    graph = document.graph
+    outputs = _tensors(document, lambda signature: signature.output_arg, output_count)
+    count = np.minimum(outputs, _MOST_OUTPUTS)[graph.src]
     for edge in np.flatnonzero(~graph.control & (count != _UNKNOWN) & (graph.port >= count)).tolist():
         source, node, port = int(graph.src[edge]), graph.names[graph.dst[edge]], int(graph.port[edge])
         has = int(count[edge])
@@ -140,22 +146,8 @@ def _ports(document: Document) -> Iterator[Problem]:
 
 def _arity(document: Document) -> Iterator[Problem]:
     """Nodes with more or fewer data inputs than their op takes."""
-    graph, functions = document.graph, document.functions
-
-    def fixed(op: str) -> int | None:
-        if op in functions:
-            return len(functions[op].signature.input_arg)
-        definition = protos.op_def(op)
-        if definition is None:
-            return _UNKNOWN
-        plain = all(not arg.number_attr and not arg.type_list_attr for arg in definition.input_arg)
-        return len(definition.input_arg) if plain else None
-
-    def by_node(node: int) -> int:
-        count = data_inputs(document.node(node))
-        return _UNKNOWN if count is None else count
-
-    wanted = _per_op(graph, fixed, by_node)
+    graph = document.graph
+    wanted = _tensors(document, lambda signature: signature.input_arg, input_count)
     given = np.bincount(graph.dst[~graph.control], minlength=len(graph))
     for node, text in graph.dangling:
         given[node] += not text.startswith("^")
@@ -168,7 +160,7 @@ def _arity(document: Document) -> Iterator[Problem]:
 def _cycles(document: Document) -> Iterator[Problem]:
     """Rings that are no TF1 loop: one problem for each, on its first node."""
     graph = document.graph
-    forward = ~op_mask(graph, _BACK_EDGE_OPS)[graph.src]
+    forward = ~graph.of_ops(_BACK_EDGE_OPS)[graph.src]
     yield from _ring_problems(graph.names, graph.src[forward], graph.dst[forward])
 
 
@@ -201,7 +193,7 @@ def _function(function: Any, document: Document) -> Iterator[Problem]:
         if node.op not in _BACK_EDGE_OPS:
             edges += [(index[name], number) for name in map(_name_of, node.input) if name in index]
     yield from faults.unknown_ops()
-    yield from _function_inputs("", function.ret.values(), known)
+    yield from _function_inputs("", sorted(function.ret.values()), known)
     pairs = np.array(edges, np.int32).reshape(-1, 2)
     yield from _ring_problems([node.name for node in nodes], pairs[:, 0], pairs[:, 1])
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from graphviewer.analysis.ops import VARIABLE_OPS, op_mask
+from graphviewer.analysis.ops import VARIABLE_OPS
 from graphviewer.analysis.variable_keys import Keys, Source, variable_sources
 from graphviewer.model.document import Document
 from graphviewer.model.names import nearest
@@ -62,7 +62,7 @@ def coverage(document: Document, checkpoint: Keys, *, ignored: Collection[str] =
         OperationError: several savers name different keys, and nothing says which to follow.
     """
     graph = document.graph
-    numbers = np.flatnonzero(op_mask(graph, VARIABLE_OPS)).tolist()
+    numbers = np.flatnonzero(graph.of_ops(VARIABLE_OPS)).tolist()
     sources = variable_sources(document, checkpoint)
     listed = checkpoint.keys()
     keys = [key for key in listed if key not in ignored]
@@ -84,13 +84,13 @@ def _row(node: Any, source: Source | None, checkpoint: Keys, keys: Collection[st
     if source is None or source.key not in keys:
         return VariableRow(node.name, None, shape, dtype_name(dtype), "only_graph")
     held = [length for _, length in source.slice] if source.slice is not None else checkpoint.shape(source.key)
-    if dtype == checkpoint.dtype(source.key) and _fits(shape, held):
+    if dtype == checkpoint.dtype(source.key) and fits(shape, held):
         return VariableRow(node.name, source.key, shape, dtype_name(dtype), "both")
     words = f"{dtype_name(checkpoint.dtype(source.key))} {list(held)}"
     return VariableRow(node.name, source.key, shape, dtype_name(dtype), "differs", held=words)
 
 
-def _fits(shape: Sequence[int] | None, held: Sequence[int]) -> bool:
+def fits(shape: Sequence[int] | None, held: Sequence[int]) -> bool:
     """Whether a value of shape ``held`` can be the variable's; what the graph leaves open fits all."""
     if shape is None:
         return True

@@ -14,7 +14,6 @@ from graphviewer.analysis.ops import (
     SWITCH_OPS,
     first_inputs,
     is_variable_write,
-    op_mask,
 )
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
@@ -32,11 +31,11 @@ def effect_only(document: Document) -> Mask:
     conditional asserts are calls (``If``) of functions that do nothing else.
     """
     graph = document.graph
-    found = op_mask(graph, is_variable_write) | op_mask(graph, CHECK_OPS) | _checking_calls(document)
-    group = op_mask(graph, {"NoOp"})
+    found = graph.of_ops(is_variable_write) | graph.of_ops(CHECK_OPS) | _checking_calls(document)
+    group = graph.of_ops({"NoOp"})
     first = first_inputs(graph)
-    after_switch = (first >= 0) & op_mask(graph, SWITCH_OPS)[first]
-    carrier = op_mask(graph, {"Identity", *MERGE_OPS}) & ~after_switch
+    after_switch = (first >= 0) & graph.of_ops(SWITCH_OPS)[first]
+    carrier = graph.of_ops({"Identity", *MERGE_OPS}) & ~after_switch
     total = np.bincount(graph.dst, minlength=len(graph))
     while True:
         among = np.bincount(graph.dst[found[graph.src]], minlength=len(graph))
@@ -54,7 +53,7 @@ def _checking_calls(document: Document) -> Mask:
         return found
     quiet = {name for name, function in functions.items() if _only_checks(function)}
     checking = {name for name in quiet if any(node.op in CHECK_OPS for node in functions[name].node_def)}
-    for number in np.flatnonzero(op_mask(graph, CALL_OPS)).tolist() if checking else ():
+    for number in np.flatnonzero(graph.of_ops(CALL_OPS)).tolist() if checking else ():
         called = set(protos.function_names(document.node(number).attr.values()))
         found[number] = called <= quiet and not called.isdisjoint(checking)
     return found

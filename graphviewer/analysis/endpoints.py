@@ -6,12 +6,12 @@ above, what comes before the first weight. Names count a little.
 
 from collections.abc import Sequence
 
-from graphviewer.analysis.candidates import Suggestion
 from graphviewer.analysis.candidates.inputs import Inputs
 from graphviewer.analysis.candidates.outputs import Outputs
 from graphviewer.analysis.refusals import refuse_output
 from graphviewer.analysis.roles import Roles
 from graphviewer.analysis.roles.facts import Facts
+from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 

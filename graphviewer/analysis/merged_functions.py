@@ -27,6 +27,8 @@ Codes = NDArray[np.int8]
 class MergedBody(NamedTuple):
     """A function with the nodes of both sides: those after, then those that only the first graph has.
 
+    That holds for its arguments, its nodes and its results, which keep this order.
+
     Attributes:
         function: FunctionDef.
         codes, reasons: by number in its ``FunctionBody``.
@@ -58,36 +60,102 @@ def lonely_functions(diff: Diff) -> dict[str, int]:
     return {**gone, **{name: ADDED for name in after if name not in known}}
 
 
+class _Gone(NamedTuple):
+    """What only the first of two functions has, by its number there."""
+
+    arguments: Sequence[int]
+    nodes: Sequence[int]
+    results: Sequence[int]
+
+    @classmethod
+    def of(cls, inside: Diff, old: Any) -> _Gone:
+        """Nodes without a twin."""
+        first, last = len(old.signature.input_arg), len(inside.match) - len(old.signature.output_arg)
+        gone = np.flatnonzero(inside.match < 0)
+        arguments, results = gone < first, gone >= last
+        return cls(gone[arguments].tolist(), gone[~arguments & ~results].tolist(), gone[results].tolist())
+
+
 def _merged(inside: Diff, old: Any, new: Any) -> MergedBody:
-    arguments, last = len(old.signature.input_arg), len(inside.match) - len(old.signature.output_arg)
-    gone = [node for node in np.flatnonzero(inside.match < 0).tolist() if arguments <= node < last]
-    renames = _renames(old, new, inside)
+    gone, renames = _Gone.of(inside, old), _renames(old, new, inside)
     function = protos.FunctionDef()
     function.CopyFrom(new)
+    new_inputs = _compare_inputs(inside, old, function, renames, len(gone.arguments))
+    _add_gone_nodes(function, old, gone, renames)
+    _add_gone_results(function, old, inside, gone, renames)
     first = len(new.signature.input_arg)
-    new_inputs: set[tuple[int, int]] = set()
-    for before, after in enumerate(inside.match.tolist()[arguments:last]):
-        if first <= after < first + len(new.node_def):
-            had = [_translated(text, renames) for text in old.node_def[before].input]
-            node = function.node_def[after - first]
-            new_inputs.update((after, slot) for slot, text in enumerate(node.input) if text not in had)
-            node.input.extend(text for text in had if text not in set(node.input))
-    for node in gone:
-        added = function.node_def.add()
-        added.CopyFrom(old.node_def[node - arguments])
-        added.name = renames[added.name]
-        inputs = [_translated(text, renames) for text in added.input]
-        added.input[:] = inputs
     end = first + len(new.node_def)
     overlays = inside.overlay_before(), inside.overlay_after()
-    sizes = [0] * first + [len(node.input) for node in new.node_def] + [0] * len(gone)
+    groups = ((0, first, gone.arguments), (first, end, gone.nodes), (end, None, gone.results))
+    codes = [part for low, high, lost in groups for part in (overlays[1].codes[low:high], overlays[0].codes[lost])]
+    why = [(overlays[1].reasons[low:high], [overlays[0].reasons[one] for one in lost]) for low, high, lost in groups]
+    sizes = [0] * (first + len(gone.arguments)) + [len(node.input) for node in new.node_def] + [0] * len(gone.nodes)
+    sizes += [1] * len(new.signature.output_arg) + [0] * len(gone.results)
     return MergedBody(
         function,
-        np.concatenate([overlays[1].codes[:end], overlays[0].codes[gone], overlays[1].codes[end:]]).astype(np.int8),
-        [*overlays[1].reasons[:end], *(overlays[0].reasons[node] for node in gone), *overlays[1].reasons[end:]],
-        np.array(sizes + [1] * len(new.signature.output_arg), np.int32),
+        np.concatenate(codes).astype(np.int8),
+        [reason for pair in why for part in pair for reason in part],
+        np.array(sizes, np.int32),
         frozenset(new_inputs),
     )
+
+
+def _compare_inputs(
+    inside: Diff, old: Any, function: Any, renames: Mapping[str, str], more: int
+) -> set[tuple[int, int]]:
+    """Put the inputs that nodes lost behind their own.
+
+    Args:
+        inside: the comparison of the two functions.
+        old: the first one.
+        function: a copy of the second one, to which inputs are added.
+        renames: names in ``function`` by names in ``old``.
+        more: arguments that will be put before the nodes.
+
+    Returns:
+        (number, place) of inputs that are new, as in ``MergedBody``. A result has one input: a lost one is not shown.
+    """
+    arguments, last = len(old.signature.input_arg), len(inside.match) - len(old.signature.output_arg)
+    first, found = len(function.signature.input_arg), set[tuple[int, int]]()
+    end = first + len(function.node_def)
+    for before, after in enumerate(inside.match.tolist()[arguments:last]):
+        if first <= after < end:
+            had = [_translated(text, renames) for text in old.node_def[before].input]
+            node = function.node_def[after - first]
+            found.update((after + more, slot) for slot, text in enumerate(node.input) if text not in had)
+            node.input.extend(text for text in had if text not in set(node.input))
+    more += int((inside.match[arguments:last] < 0).sum())
+    for before, after in enumerate(inside.match.tolist()[last:]):
+        if after >= end:
+            was = _translated(old.ret[old.signature.output_arg[before].name], renames)
+            if was != function.ret[function.signature.output_arg[after - end].name]:
+                found.add((after + more, 0))
+    return found
+
+
+def _add_gone_nodes(function: Any, old: Any, gone: _Gone, renames: Mapping[str, str]) -> None:
+    """Put the arguments and nodes that only the first function has behind those of the second one."""
+    for number in gone.arguments:
+        argument = function.signature.input_arg.add()
+        argument.CopyFrom(old.signature.input_arg[number])
+        argument.name = renames[argument.name]
+    for number in gone.nodes:
+        was, node = old.node_def[number - len(old.signature.input_arg)], function.node_def.add()
+        node.CopyFrom(was)
+        node.name = renames[was.name]
+        node.input[:] = [_translated(text, renames) for text in was.input]
+
+
+def _add_gone_results(function: Any, old: Any, inside: Diff, gone: _Gone, renames: Mapping[str, str]) -> None:
+    last = len(inside.match) - len(old.signature.output_arg)
+    for number in gone.results:
+        result = old.signature.output_arg[number - last]
+        added = function.signature.output_arg.add()
+        taken = {one.name for one in function.signature.output_arg}
+        added.CopyFrom(result)
+        while added.name in taken:
+            added.name += " (before)"
+        function.ret[added.name] = _translated(old.ret[result.name], renames)
 
 
 def _renames(old: Any, new: Any, inside: Diff) -> dict[str, str]:
@@ -164,8 +232,11 @@ def unfolded_edges(merged: Merged, overlay: Overlay) -> Codes:
     parts = [merged.edge_status]
     for one in shown.opened if isinstance(shown, Unfolded) else ():
         of_call = int(overlay.codes[one.call]) if one.call >= 0 else UNCHANGED
-        given = {ADDED: ADDED_EDGE, REMOVED: REMOVED_EDGE}.get(of_call, KEPT_EDGE)
-        parts.append(np.full(one.body.arguments if one.call >= 0 else 0, given, np.int8))
+        arguments = overlay.codes[one.first : one.first + (one.body.arguments if one.call >= 0 else 0)]
+        given = np.full(len(arguments), KEPT_EDGE, np.int8)
+        for status, edge in ((ADDED, ADDED_EDGE), (REMOVED, REMOVED_EDGE)):
+            given[(arguments == status) | (of_call == status)] = edge
+        parts.append(given)
         parts.append(_body_edges(merged.bodies.get(one.function), one.body, overlay.codes[one.first :]))
     return np.concatenate(parts).astype(np.int8)
 

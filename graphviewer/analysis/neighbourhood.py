@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.model.graph import Graph, Ints
+from graphviewer.model.graph import Graph, Ints, Mask
 from graphviewer.model.overlay import Overlay
-
-Mask = NDArray[np.bool_]
 
 START, ANCESTOR, DESCENDANT, BOTH, SHORTEST, ON_PATH, OTHER = range(7)
 CATEGORIES = ("start", "ancestor", "descendant", "both", "shortest", "on_path", "other")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 from graphviewer import protos
+from graphviewer.model.nodes import colocated_with, is_node_name
 from graphviewer.model.problem import Problem
 from graphviewer.model.tensors import MOST_ELEMENTS, TensorError, numpy_dtype, shape_list, too_large
 from graphviewer.protos import DataType, dtype_name, function_names
-
-_NAME = re.compile(r"[A-Za-z0-9.>][A-Za-z0-9_.\\/>-]*\Z")
-_COLOCATION = b"loc:@"
 
 
 class _Attributes(NamedTuple):
@@ -56,22 +53,6 @@ def _is_choice(attr: Any) -> bool:
     return bool(attr.type == "string" and attr.allowed_values.list.s)
 
 
-def data_inputs(node: Any) -> int | None:
-    """How many data inputs a NodeDef should have; None for an op that is not registered."""
-    definition = protos.op_def(node.op)
-    if definition is None:
-        return None
-    count = 0
-    for arg in definition.input_arg:
-        if arg.type_list_attr:
-            count += len(node.attr[arg.type_list_attr].list.type) if arg.type_list_attr in node.attr else 0
-        elif arg.number_attr:
-            count += min(max(node.attr[arg.number_attr].i, 0), 1 << 40) if arg.number_attr in node.attr else 0
-        else:
-            count += 1
-    return count
-
-
 class NodeFaults:
     """Looks at the nodes of one graph or function body.
 
@@ -94,7 +75,7 @@ class NodeFaults:
         name, op = node.name, node.op
         if not name:
             yield Problem("no-name", "error", f"Node {number} ({op or 'without op'}) has no name.")
-        elif not _NAME.match(name):
+        elif not is_node_name(name):
             reason = f"TensorFlow refuses the name '{name}': only ASCII letters, digits and _ . / - > \\ are allowed."
             yield Problem("bad-name", "warning", reason, "Viewing and stripping work; running does not.", name)
         if not op:
@@ -159,10 +140,8 @@ class NodeFaults:
 
     def _colocation(self, node: Any) -> Iterator[Problem]:
         for raw in node.attr["_class"].list.s:
-            if not raw.startswith(_COLOCATION):
-                continue
-            other = raw[len(_COLOCATION) :].decode("utf-8", "replace")
-            if other not in self._names:
+            other = colocated_with(raw)
+            if other is not None and other not in self._names:
                 reason = f"'{node.name}' is to be placed with '{other}', which does not exist."
                 yield Problem("colocation", "info", reason, "Stripping drops the constraint.", node.name)
 

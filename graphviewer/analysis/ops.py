@@ -5,7 +5,7 @@ and custom ops (``ResourceApplyLazyAdam``) fall into place. Source: TensorFlow's
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -19,6 +19,12 @@ REF_VARIABLE_OPS = frozenset({"Variable", "VariableV2"})
 
 VARIABLE_OPS = REF_VARIABLE_OPS | {"VarHandleOp"}
 """Variables of a graph; ``VarHandleOp`` gives a resource handle that ``ReadVariableOp`` reads."""
+
+ASSIGN_OPS = frozenset({"Assign", "AssignVariableOp"})
+"""Replace a variable's value."""
+
+ASSIGN_ADD_OPS = frozenset({"AssignAdd", "AssignAddVariableOp"})
+"""Add to a variable's value."""
 
 REF_TO_VALUE = {
     "RefEnter": "Enter",
@@ -113,7 +119,12 @@ METRIC_OPS = frozenset({"EditDistance", "InTopK", "InTopKV2"})
 DECODING_OPS = frozenset({"CTCBeamSearchDecoder", "CTCGreedyDecoder"})
 """Turn what a network says into sequences: never a part of a loss, though both are told the lengths."""
 
+BRANCH_CALL_OPS = frozenset({"Case", "If", "StatelessCase", "StatelessIf"})
+"""Choose one of several functions of the library, and run it."""
+
 BATCH_NORM_OPS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"})
+
+_MOST_TENSORS = 1 << 40
 
 _ASSIGN = re.compile(
     r"(Assign(Add|Sub)?(VariableOp)?|AssignVariableXlaConcatND|(Resource)?CountUpTo|(Resource)?StridedSliceAssign"
@@ -219,18 +230,16 @@ def is_table_initializer(op: str) -> bool:
     return bool(_TABLE_INITIALIZER.match(op))
 
 
+def uses_batch_statistics(node: Any) -> bool:
+    """A batch norm (one of ``BATCH_NORM_OPS``) normalises by the batch, as in training; so it does by default."""
+    return "is_training" not in node.attr or bool(node.attr["is_training"].b)
+
+
 @cache
 def is_stateful(op: str) -> bool:
     """TensorFlow marks the op as stateful; unknown ops count as stateless."""
     definition = protos.op_def(op)
     return definition is not None and bool(definition.is_stateful)
-
-
-def op_mask(graph: Graph, family: Callable[[str], bool] | Collection[str]) -> Mask:
-    """bool [n]: the nodes whose op is in a family, given as a predicate or a set."""
-    test = family if callable(family) else family.__contains__
-    names, codes = graph.op_codes
-    return np.fromiter(map(test, names), np.bool_, len(names))[codes]
 
 
 class Argument(NamedTuple):
@@ -301,40 +310,36 @@ def variables_behind(graph: Graph) -> Ints:
     """
     first = first_inputs(graph)
     here = np.arange(len(graph), dtype=np.int32)
-    behind = np.where(op_mask(graph, PASS_OPS) & (first >= 0), first, here)
+    behind = np.where(graph.of_ops(PASS_OPS) & (first >= 0), first, here)
     for _ in range(len(graph).bit_length()):
         further = behind[behind]
         if np.array_equal(further, behind):
             break
         behind = further
-    return np.where(op_mask(graph, VARIABLE_OPS)[behind], behind, -1).astype(np.int32)
+    return np.where(graph.of_ops(VARIABLE_OPS)[behind], behind, -1).astype(np.int32)
 
 
-def variable_behind(graph: Graph, node: int) -> int | None:
-    """The variable that one node is, reads or hands on unchanged; for many nodes use ``variables_behind``."""
-    seen = set()
-    while node not in seen:
-        seen.add(node)
-        if graph.ops[node] in VARIABLE_OPS:
-            return node
-        inputs = graph.inputs(node) if graph.ops[node] in PASS_OPS else []
-        if not inputs:
-            return None
-        node = inputs[0]
-    return None
+def input_count(node: Any) -> int | None:
+    """How many data inputs a NodeDef should have; None for an op that is not registered."""
+    definition = protos.op_def(node.op)
+    return None if definition is None else _tensor_count(definition.input_arg, node)
 
 
 def output_count(node: Any) -> int | None:
     """How many tensors a NodeDef gives; None for an op that is not registered."""
     definition = protos.op_def(node.op)
-    if definition is None:
-        return None
+    return None if definition is None else _tensor_count(definition.output_arg, node)
+
+
+def _tensor_count(arguments: Iterable[Any], node: Any) -> int:
+    """Tensors of some ArgDefs of a node's op; a size that a damaged file says is bounded."""
     count = 0
-    for argument in definition.output_arg:
+    for argument in arguments:
         if argument.type_list_attr:
             count += len(node.attr[argument.type_list_attr].list.type) if argument.type_list_attr in node.attr else 0
         elif argument.number_attr:
-            count += node.attr[argument.number_attr].i if argument.number_attr in node.attr else 0
+            size = node.attr[argument.number_attr].i if argument.number_attr in node.attr else 0
+            count += min(max(size, 0), _MOST_TENSORS)
         else:
             count += 1
     return count
@@ -345,7 +350,7 @@ def inside_loops(graph: Graph) -> Mask:
 
     The Exit of an inner loop belongs to the loop around it. TensorFlow can not fetch what is inside.
     """
-    enters, exits = op_mask(graph, {"Enter", "RefEnter"}), op_mask(graph, {"Exit", "RefExit"})
+    enters, exits = graph.of_ops({"Enter", "RefEnter"}), graph.of_ops({"Exit", "RefExit"})
     entered = entered_by(graph, exits)
     inside = np.zeros(len(graph), np.bool_)
     leaving = exits
@@ -377,8 +382,8 @@ def entered_by(graph: Graph, exits: Mask) -> dict[int, int]:
 
 def inside_branches(graph: Graph) -> Mask:
     """bool [n]: nodes that run only when a TF1 conditional goes their way, from its Switch up to its Merge."""
-    ends = op_mask(graph, MERGE_OPS | {"Exit", "RefExit"})
-    switches = op_mask(graph, SWITCH_OPS)
-    switches[graph.dst[op_mask(graph, {"LoopCond"})[graph.src]]] = False
+    ends = graph.of_ops(MERGE_OPS | {"Exit", "RefExit"})
+    switches = graph.of_ops(SWITCH_OPS)
+    switches[graph.dst[graph.of_ops({"LoopCond"})[graph.src]]] = False
     found = graph.descendants(np.flatnonzero(switches).tolist(), stop=np.flatnonzero(ends).tolist())
     return np.asarray(found & ~ends)

@@ -4,18 +4,18 @@ quick in any graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
-from graphviewer import protos
 from graphviewer.analysis import ops
 from graphviewer.analysis.dtypes import output_dtypes
 from graphviewer.model.document import Document
+from graphviewer.model.function_body import calls_of
 from graphviewer.model.graph import Graph
 from graphviewer.model.names import Endpoint
 from graphviewer.protos import DataType
 
 _CHECKPOINT_OPS = ops.SAVE_OPS | ops.RESTORE_OPS
-_INITIAL_ASSIGNS = frozenset({"Assign", "AssignVariableOp"})
 _PLUMBING = frozenset({"Cast", "Identity", "Reshape", "Slice"})
 _WAITING = frozenset({"Identity", "NoOp"})
 
@@ -53,12 +53,12 @@ def _refused_by_itself(document: Document, number: int, port: int) -> str | None
 def _refused_by_use(document: Document, graph: Graph, number: int) -> str | None:
     if ops.inside_loops(graph)[number]:
         return "it lies inside a loop, where a value is computed anew in every iteration; choose the loop's Exit"
-    if _restores(graph, number) or _waits_for_saving(graph, number) or _calls_saving(document, number):
+    if _restores(graph, number) or _waits_for_saving(graph, number) or calls_saving(document, number):
         return SAVES
     ends = _ends(graph, number)
     if ends and ends <= _CHECKPOINT_OPS:
         return SAVES
-    if ends and ends & _INITIAL_ASSIGNS and ends <= _CHECKPOINT_OPS | _INITIAL_ASSIGNS and _is_fixed(graph, number):
+    if ends and ends & ops.ASSIGN_OPS and ends <= _CHECKPOINT_OPS | ops.ASSIGN_OPS and _is_fixed(graph, number):
         return INITIALIZES
     return None
 
@@ -88,29 +88,27 @@ def _waits_for_saving(graph: Graph, number: int) -> bool:
     return False
 
 
-def _calls_saving(document: Document, number: int) -> bool:
-    """The node calls a function that saves or restores, itself or in functions that it calls."""
+def calls_saving(document: Document, number: int) -> bool:
+    """Whether a node calls a function that saves or restores, itself or in functions that it calls."""
     functions = document.functions
     if not functions:
         return False
     seen: set[str] = set()
-    stack = _called(document.node(number), functions)
+    stack = _called([document.node(number)], functions)
     while stack:
         name = stack.pop()
         if name in seen:
             continue
         seen.add(name)
-        for node in functions[name].node_def:
-            if node.op in _CHECKPOINT_OPS:
-                return True
-            stack += _called(node, functions)
+        nodes = functions[name].node_def
+        if any(node.op in _CHECKPOINT_OPS for node in nodes):
+            return True
+        stack += _called(nodes, functions)
     return False
 
 
-def _called(node: object, functions: dict[str, object]) -> list[str]:
-    attributes = node.attr.values()  # type: ignore[attr-defined]
-    named = [*protos.function_names(attributes), node.op]  # type: ignore[attr-defined]
-    return [name for name in named if name in functions]
+def _called(nodes: Sequence[Any], functions: Collection[str]) -> list[str]:
+    return [name for call in calls_of(nodes, functions) for _, name in call.functions]
 
 
 def _ends(graph: Graph, number: int) -> set[str]:
@@ -118,7 +116,7 @@ def _ends(graph: Graph, number: int) -> set[str]:
 
     Empty when anything of it ends elsewhere, for then it has another use.
     """
-    ends_here: Callable[[str], bool] = (_CHECKPOINT_OPS | _INITIAL_ASSIGNS).__contains__
+    ends_here: Callable[[str], bool] = (_CHECKPOINT_OPS | ops.ASSIGN_OPS).__contains__
     found, reached, stack = set(), {number}, graph.consumers(number)
     while stack:
         node = stack.pop()
@@ -138,5 +136,5 @@ def _ends(graph: Graph, number: int) -> set[str]:
 def _is_fixed(graph: Graph, number: int) -> bool:
     """Nothing that the node is computed from can change between runs."""
     behind = graph.ancestors([number])
-    changing = ops.op_mask(graph, ops.VARIABLE_OPS | ops.PLACEHOLDER_OPS) | ops.op_mask(graph, ops.is_pipeline_op)
+    changing = graph.of_ops(ops.VARIABLE_OPS | ops.PLACEHOLDER_OPS) | graph.of_ops(ops.is_pipeline_op)
     return not bool((behind & changing).any())

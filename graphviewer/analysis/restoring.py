@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphviewer.analysis.coverage import Coverage, VariableRow
-from graphviewer.analysis.variable_keys import Keys, PrefixChange, likely_prefix
+from graphviewer.analysis.prefixes import PrefixChange, likely_prefix
+from graphviewer.analysis.variable_keys import Keys
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphviewer.analysis.check import check
-from graphviewer.analysis.ops import VARIABLE_OPS
+from graphviewer.analysis.distinct import distinct_variables
 from graphviewer.formats.encode import graph_size
 from graphviewer.formats.savedmodel import METAGRAPHS, MetaGraphInfo
 from graphviewer.formats.table import VARIABLES
@@ -40,7 +40,8 @@ class Statistics:
     Attributes:
         nodes, edges, functions, ops: of the main graphs, summed over MetaGraphs, without function bodies; edges that
             lead nowhere are not counted.
-        variables: variable ops of the shown graph, optimizer slots included; keys of a checkpoint.
+        variables: variables of the shown graph, optimizer slots included, copies that a Keras export makes left out;
+            keys of a checkpoint.
         parameters: elements of these variables, as far as their shapes are known; in a graph without variables (a
             frozen one) the elements of its floating-point and quantised constants of rank 1 and more.
         bytes: on disk, of the file, folder or checkpoint; of the encoded graph where it is not saved.
@@ -115,7 +116,7 @@ def _variables(document: Document) -> tuple[int, int]:
     stored: Mapping[str, tuple[int, ...]] | None = document.extra.get(VARIABLES)
     if stored is not None:
         return len(stored), sum(_elements(list(shape)) for shape in stored.values())
-    shapes = [node_shape(node) for node in document.graph_def.node if node.op in VARIABLE_OPS]
+    shapes = [node_shape(document.node(number)) for number in distinct_variables(document)]
     if shapes:
         return len(shapes), sum(map(_elements, shapes))
     return 0, sum(_weights(node) for node in document.graph_def.node if node.op == "Const")

@@ -118,7 +118,7 @@ def _reached(document: Document, nodes: Iterable[Any]) -> list[str]:
 def _called(nodes: Iterable[Any], functions: Mapping[str, Any]) -> list[str]:
     names: dict[str, None] = {}
     for node in nodes:
-        names.update(dict.fromkeys(protos.function_names(node.attr.values())))
+        names.update(dict.fromkeys(sorted(protos.function_names(node.attr.values()))))
         if node.op in functions:
             names[node.op] = None
     return list(names)

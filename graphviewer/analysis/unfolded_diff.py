@@ -42,6 +42,20 @@ class UnfoldedDiff:
     overlays: tuple[Overlay, Overlay]
     changes: tuple[Change, ...]
 
+    def carried(self, overlay: Overlay, side: int) -> Overlay:
+        """What an overlay of the other side's unfolded graph says, laid over the twins on this side.
+
+        Args:
+            overlay: of all nodes of the other side; ``other`` is one of its categories.
+            side: 0 for the graph before, 1 for the one after.
+        """
+        links = (self.match, self.origin)[side]
+        other, reasons = overlay.categories.index("other"), overlay.reasons
+        codes = np.where(links >= 0, overlay.codes[links], other).astype(np.int8)
+        return Overlay(
+            overlay.kind, overlay.categories, codes, [reasons[twin] if twin >= 0 else "" for twin in links.tolist()]
+        )
+
     @cached_property
     def _inside(self) -> tuple[Mapping[str, Mapping[int, Change]], Mapping[str, Mapping[int, Change]]]:
         """By side, function and place in its body: the change there."""

@@ -8,13 +8,13 @@ without ``/part_N``. Names in an object graph are never used: two variables ``w`
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from graphviewer.analysis.ops import VARIABLE_OPS, op_mask, variables_behind
+from graphviewer.analysis.ops import ASSIGN_OPS, VARIABLE_OPS, variables_behind
 from graphviewer.errors import CheckpointError, OperationError
 from graphviewer.formats.checkpoint import parse_slice_spec
 from graphviewer.model.document import Document
@@ -35,7 +35,6 @@ _NAMES_SLOT = {
 _FIRST_TENSOR = {"Save": 2, "SaveSlices": 3, "SaveV2": 3}
 """First input of a save op that is a tensor to save."""
 
-_ASSIGNS = frozenset({"Assign", "AssignVariableOp"})
 _BETWEEN = frozenset({"Identity", "Reshape", "Cast"})
 _MAX_STEPS = 4
 _PART = re.compile(r"(.+)/part_(\d+)$")
@@ -53,6 +52,19 @@ class Keys(Protocol):
     def shape(self, key: str) -> list[int]: ...
 
     def dtype(self, key: str) -> int: ...
+
+
+class NoKeys:
+    """In the place of a checkpoint: what the graph says, and nothing else."""
+
+    def keys(self) -> list[str]:
+        return []
+
+    def shape(self, key: str) -> list[int]:
+        raise KeyError(key)
+
+    def dtype(self, key: str) -> int:
+        raise KeyError(key)
 
 
 Slice = Sequence[tuple[int, int]]
@@ -91,7 +103,7 @@ def variable_sources(
         OperationError: several savers name different keys of this checkpoint, and nothing says which to follow.
     """
     graph = document.graph
-    numbers = np.flatnonzero(op_mask(graph, VARIABLE_OPS)).tolist()
+    numbers = np.flatnonzero(graph.of_ops(VARIABLE_OPS)).tolist()
     targets = set(numbers if wanted is None else wanted)
     found: Table = {}
     if saver != NAMES_ONLY:
@@ -198,7 +210,7 @@ def _require_agreement(tables: Mapping[str, Table], document: Document, targets:
 def _savers(document: Document, behind: Ints) -> dict[str, Table]:
     """By name scope of a saver: what its restore ops write where, then what its save ops take from where."""
     graph = document.graph
-    numbers = np.flatnonzero(op_mask(graph, _NAMES_SLOT)).tolist()
+    numbers = np.flatnonzero(graph.of_ops(_NAMES_SLOT)).tolist()
     restores_first = sorted(numbers, key=lambda number: not graph.ops[number].startswith("Restore"))
     tables: dict[str, Table] = defaultdict(dict)
     for number in restores_first:
@@ -221,7 +233,7 @@ def _restored(document: Document, number: int, behind: Ints) -> Iterator[tuple[i
             consumer = int(graph.dst[edge])
             if not 0 <= port < len(named) or graph.control[edge]:
                 continue
-            if graph.ops[consumer] in _ASSIGNS:
+            if graph.ops[consumer] in ASSIGN_OPS:
                 variable = int(behind[graph.src[graph.edges_into(consumer)[0]]])
                 if variable >= 0:
                     yield variable, Source(*named[port], f"restored by '{name}'")
@@ -353,43 +365,3 @@ def _consecutive(full: Sequence[int], shapes: Sequence[Sequence[int] | None]) ->
         slices.append([(offset, size) if at == axis else (0, size) for at, size in enumerate(shape)])
         offset += shape[axis]
     return slices if offset == full[axis] else None
-
-
-class PrefixChange(NamedTuple):
-    """A change of scope after which ``votes`` variables have a key of their shape."""
-
-    old: str
-    new: str
-    votes: int
-
-
-def likely_prefix(variables: Mapping[str, Sequence[int] | None], checkpoint: Keys) -> PrefixChange | None:
-    """The change of the names' beginning that gives most variables a key of the same shape.
-
-    To be offered, never applied unasked: the runner-up may be the right one.
-
-    Args:
-        variables: shapes by name, of variables without a key.
-        checkpoint: its keys and shapes.
-    """
-    by_end: dict[str, list[str]] = defaultdict(list)
-    for key in checkpoint.keys():  # noqa: SIM118 - not a mapping
-        by_end[key.rpartition("/")[2]].append(key)
-    votes: Counter[tuple[str, str]] = Counter()
-    for name, shape in list(variables.items())[:1_000]:
-        for key in by_end.get(name.rpartition("/")[2], ())[:1_000]:
-            if shape is None or list(shape) == checkpoint.shape(key):
-                votes[_differing_starts(name, key)] += 1
-    if not votes:
-        return None
-    (old, new), count = votes.most_common(1)[0]
-    return PrefixChange(old, new, count)
-
-
-def _differing_starts(name: str, key: str) -> tuple[str, str]:
-    """What is left of two names when their common ending is taken away."""
-    first, second = name.split("/"), key.split("/")
-    same = 0
-    while same < min(len(first), len(second)) and first[-1 - same] == second[-1 - same]:
-        same += 1
-    return "/".join(first[: len(first) - same]), "/".join(second[: len(second) - same])

@@ -57,7 +57,7 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-@click.command("diff")
+@click.command("diff", short_help="Compare two graphs by nodes, or checkpoints by values.")
 @click.argument("before", type=PATH)
 @click.argument("after", type=PATH)
 @click.option("--stat", is_flag=True, help="Only count: by status, role and op.")

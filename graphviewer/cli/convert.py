@@ -6,43 +6,55 @@ from pathlib import Path
 
 import click
 
-from graphviewer.cli.options import PATH, force_option, refuse_to_overwrite, tags_option
+from graphviewer.cli.options import PATH, force_option, refuse_to_overwrite, tags_option, verify_option
 from graphviewer.cli.output import ProgressLine, clean, counted, note, say, size
+from graphviewer.cli.prove import end_of_proof, proof_text, yes_option
 from graphviewer.errors import GraphViewerError, RunsCodeError, WriteError
 from graphviewer.formats import open_document, save_document
 from graphviewer.formats.registry import writers
 from graphviewer.worker.jobs import run_job
 
 
-@click.command("convert")
+@click.command("convert", short_help="Write a graph, or a Keras model as one, in another format.")
 @click.argument("source", metavar="IN", type=PATH)
 @click.argument("target", metavar="OUT", type=PATH)
 @tags_option
 @click.option("--salvage", is_flag=True, help="Of a damaged file, take the complete nodes.")
-@click.option("--run", "allow", is_flag=True, help="Load a Keras model, which runs code from its file.")
+@click.option("--run", "load", is_flag=True, help="Load a Keras model, which runs code from its file.")
 @force_option
+@verify_option
+@yes_option
 def convert_verb(
     source: Path,
     target: Path,
     tags: tuple[str, ...] | None,
     salvage: bool,
-    allow: bool,
+    load: bool,
     force: bool,
-) -> None:
+    verify: bool,
+    allow: bool,
+) -> int:
     """Write a graph in another format: .pb, .pbtxt or .meta, chosen by the suffix of OUT.
 
-    A Keras model (.keras, .h5) becomes its graph, with the weights in it.
+    A Keras model (.keras, .h5) becomes its graph, with the weights in it; with --verify, Keras runs the model, and
+    TensorFlow the graph, on the same values. Exit code 1 when they differ, 2 when that cannot be told.
     """
+    if salvage and verify:
+        raise click.UsageError("A damaged file cannot be run: --salvage and --verify exclude each other.")
     refuse_to_overwrite(target, force, source)
     if target.suffix.lower() not in writers():
         raise WriteError(f"'{target.suffix}' is no format that can be written.", f"Use {', '.join(writers())}.")
+    proof = None
     with ProgressLine() as progress:
         try:
             document = open_document(source, tags=tags, salvage=salvage, progress=progress)
         except RunsCodeError as error:
-            if not allow:
+            if not load:
                 raise GraphViewerError(error.message, _ASK) from None
-            nodes = _convert_keras(source, target, progress, force=force)
+            made = run_job(
+                "keras", {"path": str(source), "out": str(target), "force": force, "prove": verify}, progress
+            )
+            nodes, proof = made["nodes"], made.get("verification")
         else:
             nodes = len(document.graph_def.node)
             if not nodes:
@@ -54,17 +66,15 @@ def convert_verb(
             for problem in document.problems:
                 if salvage and problem.severity == "error":
                     note(problem.reason)
-    say(f"{clean(source.name)} → {clean(target.name)}: {counted(nodes, 'node')}, {size(target.stat().st_size)}")
+            if verify:
+                asked = {"before": str(source), "after": str(target), "tags": tags, "allow": allow}
+                proof = run_job("verify", asked, progress)
+    made_of = f"{clean(source.name)} → {clean(target.name)}"
+    say(f"{made_of}: {counted(nodes, 'node')}, {size(target.stat().st_size)}{proof_text(proof)}")
+    return end_of_proof(proof)
 
 
 _ASK = (
     "Only Keras can read it, and loading it runs code that the file may bring along. If you trust who made it, add "
     "--run."
 )
-
-
-def _convert_keras(source: Path, target: Path, progress: ProgressLine, *, force: bool) -> int:
-    """Let Keras load a model and write its graph; the number of its nodes."""
-    request = {"path": str(source), "out": str(target), "force": force}
-    nodes: int = run_job("keras", request, progress)["nodes"]
-    return nodes

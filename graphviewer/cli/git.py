@@ -19,7 +19,7 @@ _NAME = "graphviewer"
 _MOST_TEXT = 50_000_000  # bytes of a text file that is no graph, shown as it is
 
 
-@click.command("textconv")
+@click.command("textconv", short_help="Print a graph as text for 'git diff'.")
 @click.argument("path", type=PATH)
 def textconv_verb(path: Path) -> int:
     """Print a graph as text for 'git diff': equal graphs give equal text.
@@ -53,7 +53,7 @@ def _no_graph(path: Path, reason: str) -> str:
     return clean(f"{what} {len(raw):,} bytes, sha256:{hashlib.sha256(raw).hexdigest()}")
 
 
-@click.command("git-setup")
+@click.command("git-setup", short_help="Let 'git diff' show what changed in graphs.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--remove", is_flag=True, help="Take out what an earlier git-setup put in.")
 def git_setup_verb(yes: bool, remove: bool) -> int:

@@ -37,7 +37,7 @@ _KINDS = {
 _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 
 
-@click.command("info")
+@click.command("info", short_help="Say what a file is and what it holds.")
 @path_argument
 @tags_option
 @json_option
@@ -126,7 +126,7 @@ def _top_ops(ops: Mapping[str, int]) -> str:
     return f"{shown} and {counted(more, 'other op')}" if more > 0 else shown
 
 
-@click.command("check")
+@click.command("check", short_help="Look for faults; exit code 1 where there are any.")
 @path_argument
 @tags_option
 @json_option
@@ -162,7 +162,7 @@ def _list_problems(problems: Sequence[Any]) -> None:
     say(counted(len(problems), "problem"))
 
 
-@click.command("outputs")
+@click.command("outputs", short_help="Rank the likely outputs and inputs, with reasons.")
 @path_argument
 @output_option
 @tags_option
@@ -188,7 +188,7 @@ def outputs_verb(path: Path, outputs: tuple[str, ...], tags: tuple[str, ...] | N
             say()
 
 
-@click.command("roles")
+@click.command("roles", short_help="Say what each node is for, seen from the outputs.")
 @path_argument
 @output_option
 @checkpoint_option
@@ -204,6 +204,7 @@ def roles_verb(
     as_json: bool,
 ) -> None:
     """Say what each node is for, seen from the chosen outputs; without --output, from the best suggestion."""
+    from graphviewer.model.overlay import role_label
     from graphviewer.worker.jobs import run_job
 
     given = str(checkpoint) if checkpoint else None
@@ -218,18 +219,22 @@ def roles_verb(
     if every:
         for name, entry in found["roles"].items():
             marks = f" [{', '.join(entry['markers'])}]" if entry["markers"] else ""
-            say(f"{entry['role'] or '-':<18} {clean(name)}  {styled(entry['reason'] + marks, dim=True)}")
+            say(f"{role_label(entry['role'] or '-'):<18} {clean(name)}  {styled(entry['reason'] + marks, dim=True)}")
         return
     _role_counts(found["roles"])
 
 
 def _role_counts(roles: Mapping[str, Mapping[str, Any]]) -> None:
     """Nodes per role, one example reason each, and the markers of inference nodes that deserve a look."""
+    from graphviewer.model.overlay import role_label
+
     groups: dict[str, list[str]] = {}
     for name, entry in roles.items():
         groups.setdefault(entry["role"] or "-", []).append(name)
     ranked = sorted(groups.items(), key=lambda group: (group[0] != "inference", -len(group[1])))
-    rows = [(role, number(len(names)), f"{names[0]}: {roles[names[0]]['reason']}") for role, names in ranked]
+    rows = [
+        (role_label(role), number(len(names)), f"{names[0]}: {roles[names[0]]['reason']}") for role, names in ranked
+    ]
     table(("role", ">nodes", "for example"), rows)
     for marker in ("training_mode", "random"):
         marked = [name for name, entry in roles.items() if entry["role"] == "inference" and marker in entry["markers"]]

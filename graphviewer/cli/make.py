@@ -22,8 +22,8 @@ from graphviewer.cli.options import (
     tags_option,
     verify_option,
 )
-from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_error, say_json, size
-from graphviewer.cli.prove import EXIT_CODES, yes_option
+from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_json, size
+from graphviewer.cli.prove import end_of_proof, proof_text, yes_option
 from graphviewer.errors import OperationError
 from graphviewer.operations.registry import Parameter, operations
 from graphviewer.worker.jobs import run_job
@@ -72,7 +72,7 @@ class Operations(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.command("apply", cls=Operations)
+@click.command("apply", cls=Operations, short_help="Apply any operation: apply OPERATION PATH -o OUT.")
 def apply_verb() -> None:
     """Apply any operation: graphviewer apply OPERATION PATH [--KEY VALUE]... -o OUT."""
 
@@ -145,10 +145,8 @@ def _make(
     else:
         for warning in result["warnings"]:
             note(warning)
-        say(_calm_line(out, result) + _proof_text(proof))
-    if proof is not None and proof["verdict"] == "cannot":
-        say_error(f"{proof['reason']}.", proof["hint"])
-    return EXIT_CODES[proof["verdict"]] if proof is not None else 0
+        say(_calm_line(out, result) + proof_text(proof))
+    return end_of_proof(proof)
 
 
 def _proof_request(request: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,13 +157,6 @@ def _proof_request(request: Mapping[str, Any], result: Mapping[str, Any]) -> dic
         "checkpoint": request["parameters"].get("checkpoint"),
         "tags": request["tags"],
     }
-
-
-def _proof_text(proof: Mapping[str, Any] | None) -> str:
-    """``, verified: difference 0`` for the end of the calm line."""
-    if proof is None or proof["verdict"] == "cannot":
-        return ""
-    return f", {'verified' if proof['verdict'] == 'same' else 'different'}: {clean(proof['reason'])}"
 
 
 def _plain(value: Any) -> Any:

@@ -49,7 +49,7 @@ output_option = click.option(
     multiple=True,
     metavar="NAME",
     callback=require_names,
-    help="An output; may be repeated, or hold names with commas.",
+    help="An output: a node, a tensor, or a signature's key; may be repeated, or hold names with commas.",
 )
 input_option = click.option(
     "--input",
@@ -57,7 +57,7 @@ input_option = click.option(
     multiple=True,
     metavar="NAME",
     callback=require_names,
-    help="A tensor that is fed; may be repeated, or hold names with commas.",
+    help="A tensor that is fed, or a signature's key; may be repeated, or hold names with commas.",
 )
 out_option = click.option(
     "-o", "--out", type=PATH, required=True, metavar="OUT", help="The file to write (.pb, .pbtxt, .meta)."

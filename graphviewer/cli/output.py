@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ _FIRST_PROGRESS = 0.3  # seconds; quicker work needs no progress line
 _NEXT_PROGRESS = 0.1
 _PIPE_WIDTH = 10_000  # results that go into a file or another program are never wrapped
 _SHORT_LIST = 1_000  # entries
+_LEAST_ROOM = 40  # columns for a text that wraps
+_BELOW = "    "
 
 
 def clean(text: str) -> str:
@@ -102,6 +105,8 @@ def counted(count: int, noun: str) -> str:
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table whose last column wraps at the width of the terminal; numbers, as told by their header, go right.
 
+    On a terminal too narrow for that, the text of the last column stands below each row.
+
     Args:
         columns: headers; one that starts with ``>`` is aligned right.
         rows: texts, cleaned here.
@@ -110,19 +115,42 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False, emoji=False, markup=False)
+    screen = Console().width if sys.stdout.isatty() else _PIPE_WIDTH
+    below: list[str] = []
+    room = screen - _width_before_last(columns, rows)
+    if room < _LEAST_ROOM and any(width(row[-1]) > room for row in rows):
+        below = [row[-1] for row in rows]
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in columns:
         last = name is columns[-1]
         grid.add_column(
-            name.lstrip(">"), justify="right" if name[:1] == ">" else "left", overflow="fold", no_wrap=not last
+            name.lstrip(">"),
+            justify="right" if name[:1] == ">" else "left",
+            overflow="fold",
+            no_wrap=not last or bool(below),
         )
     for row in rows:
         grid.add_row(*(Text(clean(cell)) for cell in row))
+    console = Console(width=_PIPE_WIDTH if below else screen, highlight=False, emoji=False, markup=False)
     with console.capture() as printed:
         console.print(grid)
-    for line in printed.get().splitlines():
+    for number, line in enumerate(printed.get().splitlines()):
         click.echo(line.rstrip())
+        if number and below:
+            _say_below(below[number - 1], screen)
+
+
+def _width_before_last(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Columns of the terminal that all but the last column of a table take, with the gaps after them."""
+    widest = [max(map(width, map(clean, cells))) for cells in zip(columns, *rows, strict=True)]
+    return sum(widest[:-1]) + 2 * (len(widest) - 1)
+
+
+def _say_below(text: str, most: int) -> None:
+    lines = textwrap.wrap(clean(text), max(most, 2 * len(_BELOW)), initial_indent=_BELOW, subsequent_indent=_BELOW)
+    for line in lines:
+        click.echo(line)
 
 
 def width(text: str) -> int:

@@ -79,10 +79,8 @@ def verify_verb(
         say_json(found)
     elif found["verdict"] != "cannot":
         _say_verdict(found)
-    if found["verdict"] == "cannot":
-        _say_touches(found["touches"])
-        say_error(f"{found['reason']}.", found["hint"])
-    return EXIT_CODES[found["verdict"]]
+    _say_touches(found["touches"])
+    return end_of_proof(found)
 
 
 @click.command("run")
@@ -150,10 +148,28 @@ def parse_feeds(texts: Sequence[str]) -> dict[str, str]:
     return feeds
 
 
+def proof_text(proof: Mapping[str, Any] | None) -> str:
+    """``, verified: difference 0`` for the end of a line that tells what was made."""
+    if proof is None or proof["verdict"] == "cannot":
+        return ""
+    return f", {'verified' if proof['verdict'] == 'same' else 'different'}: {clean(proof['reason'])}"
+
+
+def end_of_proof(proof: Mapping[str, Any] | None) -> int:
+    """Say why nothing could be proved, if so; the exit code. None is a proof that nobody asked for."""
+    if proof is None:
+        return 0
+    if proof["verdict"] == "cannot":
+        say_error(f"{proof['reason']}.", proof["hint"])
+    return EXIT_CODES[proof["verdict"]]
+
+
 def _say_verdict(found: Mapping[str, Any]) -> None:
     _note_feeds(found["feeds"])
     for name in found["unused"]:
         note(f"{name} was not fed: the outputs do not need it")
+    for pair in found["paired"]:
+        note(f"{pair['before']} of the original stands for {pair['after']} of the result, by {pair['by']}")
     say(clean(f"{found['verdict']}: {found['reason']}"))
     rows = [
         (one["name"], _number(one["max_abs"]), _number(one["max_rel"]), "same" if one["nan_equal"] else "other places")

@@ -12,7 +12,8 @@ import click
 from graphviewer.cli.options import PATH, force_option, output_option, path_argument, refuse_to_overwrite, tags_option
 from graphviewer.cli.output import ProgressLine, clean, note, say, size
 from graphviewer.errors import GraphViewerError, UnknownNameError
-from graphviewer.model.names import Endpoint, nearest, resolve_all
+from graphviewer.model.endpoints import endpoints_named
+from graphviewer.model.names import Endpoint, nearest
 
 if TYPE_CHECKING:
     from graphviewer.model.document import Document
@@ -94,13 +95,12 @@ def render_verb(
 
 def _endpoints(document: Document, outputs: Sequence[str], *, required: bool) -> list[Endpoint]:
     """The named outputs; of two graphs, either may lack one."""
-    index = document.graph.index
     if required:
-        return resolve_all(outputs, index)
+        return endpoints_named(document, outputs, "outputs")
     found = []
     for name in outputs:
         try:
-            found += resolve_all([name], index)
+            found += endpoints_named(document, [name], "outputs")
         except UnknownNameError as error:
             note(f"{document.title}: {error.message}")
     return found
@@ -129,7 +129,7 @@ def _roles(document: Document, outputs: Sequence[Endpoint]) -> Overlay:
         if not best:
             raise GraphViewerError(f"No output of {document.title} suggests itself.", "Name one with --output.")
         note(f"No output was named; {best[0].name} was taken.")
-        outputs = resolve_all([best[0].name], document.graph.index)
+        outputs = endpoints_named(document, [best[0].name], "outputs")
     return classify(document, outputs)
 
 

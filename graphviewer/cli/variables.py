@@ -21,7 +21,7 @@ _COVERAGE = {
 _ROW_KEYS = ("name", "key", "shape", "dtype", "status", "nearest")
 
 
-@click.command("variables")
+@click.command("variables", short_help="Compare a graph's variables with a checkpoint.")
 @path_argument
 @checkpoint_option
 @tags_option

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from graphviewer.cli.output import say_error
-from graphviewer.errors import DamagedError, GraphViewerError, RunsCodeError
+from graphviewer.errors import DamagedError, GraphViewerError, RunsCodeError, TrainingModeError
 
 TROUBLE = 2
 """Exit code of everything that could not be done; 1 means different, or problems found."""
@@ -23,7 +23,9 @@ TROUBLE = 2
 _WAYS: Mapping[type[Exception], str] = MappingProxyType(
     {
         DamagedError: "'graphviewer convert --salvage' does that.",
-        RunsCodeError: "'graphviewer convert --run' lets Keras load it, which runs code from the file.",
+        TrainingModeError: "'graphviewer apply inference-mode FILE --output NAME -o OUT' applies it.",
+        RunsCodeError: "'graphviewer convert --run' lets Keras load it, which runs code from the file, and "
+        "with --verify proves the result.",
     }
 )
 """What the shell offers for errors that the window has a button for."""
@@ -156,7 +158,7 @@ def _end(error: Exception) -> NoReturn:
     sys.exit(TROUBLE)
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(package_name="graphviewer", message="graphviewer %(version)s")
 @click.pass_context
 def main(ctx: click.Context) -> None:

@@ -15,6 +15,7 @@ from graphviewer.analysis.diff.values import digest
 from graphviewer.analysis.diff.variables import Stored, values_of
 from graphviewer.errors import CheckpointError
 from graphviewer.model.document import Document
+from graphviewer.model.nodes import control_inputs, data_inputs
 from graphviewer.model.tensors import TensorError, describe_tensor, shape_list, tensor_value
 from graphviewer.protos import dtype_name
 
@@ -59,8 +60,8 @@ def _signature(key: str, signature: Any) -> Iterator[str]:
 
 
 def _node(node: Any, indent: str) -> Iterator[str]:
-    data = [text for text in node.input if not text.startswith("^")]
-    control = sorted(text for text in node.input if text.startswith("^"))
+    data = data_inputs(node)
+    control = sorted(control_inputs(node))
     yield f"{indent}{node.name} = {node.op}({', '.join([*data, *control])})"
     if node.device:
         yield f"{indent}    device: {node.device}"

@@ -19,7 +19,7 @@ from graphviewer.analysis.diff.purposes import role_sentences
 from graphviewer.analysis.merge import merge
 from graphviewer.analysis.stats import Statistics, statistics
 from graphviewer.model.document import Document
-from graphviewer.model.overlay import Overlay
+from graphviewer.model.overlay import Overlay, role_label
 from graphviewer.resources import resource
 
 THEMES = ("light", "dark")
@@ -165,7 +165,7 @@ def _summaries(diff: Diff, roles: Overlay | None) -> Iterator[str]:
     scopes = by_scope(merged.document.scopes, merged.overlay)
     yield '<div class="columns">'
     if roles is not None:
-        named = {role.replace("_", " "): counts for role, counts in by_role(diff, roles).items()}
+        named = {role_label(role): counts for role, counts in by_role(diff, roles).items()}
         yield _groups("By role", named)
     yield _groups("By scope", dict(sorted(scopes.items(), key=lambda row: -_changed(row[1]))))
     yield _groups("By op", by_op(diff))

@@ -69,7 +69,8 @@ def load_graph(source: Source, begin: int, end: int, options: Options) -> Loaded
         _merge(loaded, source, chunk, end, options)
     except WireError as error:
         if not options.salvage:
-            raise damaged(source, error, len(loaded.graph_def.node) + _count(source, chunk, error.offset)) from error
+            complete = len(loaded.graph_def.node) + count_nodes(source, chunk, error.offset)
+            raise damaged(source, error, complete) from error
         _merge(loaded, source, chunk, error.offset, options)
         loaded.problems.append(skipped(source, error, len(loaded.graph_def.node)))
     return loaded
@@ -91,7 +92,12 @@ def skipped(source: Source, error: WireError, complete: int) -> Problem:
     return Problem(kind, "error", reason, "Copy or download the file again.")
 
 
-def _count(source: Source, begin: int, end: int) -> int:
+def count_nodes(source: Source, begin: int, end: int) -> int:
+    """How many nodes the GraphDef in ``begin:end`` has.
+
+    Raises:
+        WireError: the bytes are damaged.
+    """
     return sum(part.number == NODE for part in walk(source, begin, end)) if end > begin else 0
 
 

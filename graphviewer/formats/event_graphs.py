@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from graphviewer.formats.decode import NODE
+from graphviewer.formats.decode import count_nodes
 from graphviewer.formats.metagraph import GRAPH_DEF
 from graphviewer.formats.source import Source, open_source
 from graphviewer.formats.tfrecord import Record, records
@@ -110,11 +110,11 @@ def _scan(source: Source) -> Contents:
 
 def _in_event(source: Source, record: Record) -> list[_Found]:
     """The graphs of one event."""
-    parts = list(walk(source, record.begin, record.end))
-    graphs = [graph for part in parts if part.wire == BYTES for graph in _in_field(source, part)]
+    parts = partial(walk, source, record.begin, record.end)
+    graphs = [graph for part in parts() if part.wire == BYTES for graph in _in_field(source, part)]
     if not graphs:
         return []
-    step = next((number_of(source, part) for part in parts if (part.number, part.wire) == (_STEP, VARINT)), 0)
+    step = next((number_of(source, part) for part in parts() if (part.number, part.wire) == (_STEP, VARINT)), 0)
     return [_Found(f"{name}@{step}", what, step, Place(begin, end, record)) for name, what, begin, end in graphs]
 
 
@@ -184,25 +184,34 @@ def _told_apart(found: Sequence[_Found]) -> list[_Found]:
 def _joined(source: Source, found: Sequence[_Found]) -> list[EventGraph]:
     """Each GraphDef with the MetaGraphDef that was written after it of the same graph; all others by themselves."""
     graphs: list[EventGraph] = []
+    nodes = cache(partial(_nodes, source))  # many MetaGraphDefs may follow one GraphDef
+    waiting = -1  # the newest GraphDef, as long as it has none
     for one in found:
-        if one.what == META_GRAPH:
-            last = next((at for at in reversed(range(len(graphs))) if graphs[at].what == GRAPH), None)
-            if last is not None and graphs[last].meta is None and _same_size(source, graphs[last].place, one.place):
-                graphs[last] = replace(graphs[last], meta=one.place)
+        if one.what == META_GRAPH and waiting >= 0:
+            count = nodes(graphs[waiting].place)
+            if count is not None and count == _nodes_of_meta_graph(source, one.place):
+                graphs[waiting] = replace(graphs[waiting], meta=one.place)
+                waiting = -1
                 continue
+        if one.what == GRAPH:
+            waiting = len(graphs)
         graphs.append(EventGraph(one.name, one.what, one.step, one.place))
     return graphs
 
 
-def _same_size(source: Source, graph: Place, meta: Place) -> bool:
-    """As many nodes; not where one of the two is damaged."""
+def _nodes_of_meta_graph(source: Source, meta: Place) -> int | None:
+    """How many nodes the graph in a MetaGraphDef has; None where it is damaged."""
     try:
         parts = walk(source, meta.begin, meta.end)
-        inside = [part for part in parts if part.number == GRAPH_DEF and part.wire == BYTES]
-        return _nodes(source, graph) == sum(_nodes(source, part) for part in inside)
+        counts = [_nodes(source, part) for part in parts if part.number == GRAPH_DEF and part.wire == BYTES]
     except WireError:
-        return False
+        return None
+    return None if None in counts else sum(filter(None, counts))
 
 
-def _nodes(source: Source, graph: Place | Field) -> int:
-    return sum(part.number == NODE for part in walk(source, graph.begin, graph.end))
+def _nodes(source: Source, graph: Place | Field) -> int | None:
+    """How many nodes a GraphDef has; None where it is damaged."""
+    try:
+        return count_nodes(source, graph.begin, graph.end)
+    except WireError:
+        return None

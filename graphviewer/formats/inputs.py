@@ -12,12 +12,15 @@ from graphviewer.formats.locate import SAVED_MODELS, locate
 _STATE = "checkpoint"
 
 
-def refuse_to_replace(target: Path, sources: Iterable[Path | None]) -> None:
+def refuse_to_replace(
+    target: Path, sources: Iterable[Path | None], *, because: str = "is the file that is read"
+) -> None:
     """Refuse to write over a file that is read.
 
     Args:
         target: the file to write.
         sources: paths as they are opened: files, checkpoint prefixes, folders; None for one that was not given.
+        because: what is wrong with the target, as the end of a sentence.
 
     Raises:
         WriteError: the target is one of the files behind the sources.
@@ -29,9 +32,7 @@ def refuse_to_replace(target: Path, sources: Iterable[Path | None]) -> None:
     except (OSError, ValueError, ReadError):  # opening says it better
         return
     if same:
-        raise WriteError(
-            f"{target} is the file that is read.", "Choose another name: a file is never changed in place."
-        )
+        raise WriteError(f"{target} {because}.", "Choose another name: a file is never changed in place.")
 
 
 def files_read(path: Path) -> Iterator[Path]:

@@ -87,9 +87,16 @@ def _graph_of(prefix: Path) -> Path | None:
     meta = prefix.with_name(prefix.name + ".meta")
     if meta.is_file() and kind_of(meta) == "metagraph":
         return meta
-    if prefix.name == "variables" and prefix.parent.name == "variables":
-        return _first(prefix.parent.parent / name for name in SAVED_MODELS)
+    model = saved_model_of(prefix)
+    if model is not None:
+        return _first(model / name for name in SAVED_MODELS)
     return _first(prefix.parent / name for name in _GRAPH_NAMES)
+
+
+def saved_model_of(prefix: Path) -> Path | None:
+    """The folder of the SavedModel whose variables a checkpoint is; None for another checkpoint."""
+    inside = prefix.name == prefix.parent.name == "variables"
+    return prefix.parent.parent if inside else None
 
 
 def _first(paths: Iterable[Path]) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import numpy as np
 from PySide6.QtCore import QObject, QSignalBlocker
@@ -16,6 +17,7 @@ from graphviewer.gui.state.versions import Comparison, Version
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Pin
+    from graphviewer.gui.canvas.scene import Scene
     from graphviewer.gui.stage.pane import Pane
     from graphviewer.gui.window import Window
 
@@ -40,6 +42,7 @@ class Comparing(QObject):
         self._offered: tuple[Version, Version] | None = None
         self._clicked = 0
         self._looks_for_change = False
+        self._met: WeakSet[Comparison] = WeakSet()
         stage, bar = window.stage, self.bar
         stage.panes_made.connect(self._watch_panes)
         stage.changes_button.toggled.connect(self._show_changes_only)
@@ -66,6 +69,9 @@ class Comparing(QObject):
             self._window.stage.changes_button.setChecked(only)
         if self.comparison is not None:
             self._hide_unchanged(only)
+            if self.comparison not in self._met:
+                self._met.add(self.comparison)
+                self._look_for_change()
         self._refresh()
 
     def _refresh(self) -> None:
@@ -195,25 +201,20 @@ class Comparing(QObject):
         self._window.stage.show_anew()
 
     def _look_for_change(self, *_checked: object) -> None:
-        """Look for a change in the next drawing, where only changes are shown."""
-        self._looks_for_change = self.comparison is not None and self.comparison.opened_before is not None
+        """Look for a change in the next drawing: it is shown from its beginning."""
+        self._looks_for_change = self.comparison is not None
 
     def _show_first_change(self) -> None:
         """Move the view to the first box that holds a change, where none is in view: ghosts alone say nothing."""
         panes = self._window.stage.panes()
         if not self._looks_for_change or any(one.drawing is None for one in panes):
             return
-        pane = panes[0]
         self._looks_for_change = False
-        scene, items = pane.canvas.scene_shown, pane.drawing.item
-        is_open = np.isin(items, pane.scopes.parent[items])
-        lit = np.flatnonzero(~scene.is_hidden & ~is_open)
-        left, top, right, bottom = scene.bounds[:, lit]
-        view = pane.canvas.view_rect()
-        view.adjust(*(share * size for share, size in zip(_BORDER, (view.width(), view.height()) * 2, strict=True)))
-        seen = (left > view.left()) & (right < view.right()) & (top > view.top()) & (bottom < view.bottom())
-        if len(lit) and not seen.any():
-            pane.canvas.zoom_to(int(items[lit[np.argmin(top)]]), animate=False)
+        changed = [(pane, boxes) for pane in panes if len(boxes := _changed_boxes(pane.canvas.scene_shown))]
+        if changed and not any(_are_seen(pane, boxes) for pane, boxes in changed):
+            pane, boxes = changed[0]
+            first = boxes[np.argmin(pane.canvas.scene_shown.bounds[1, boxes])]
+            pane.canvas.zoom_to(int(pane.drawing.item[first]), animate=False)
 
     def _hide_unchanged(self, hide: bool) -> None:
         hidden = self._session.hidden["diff"]
@@ -271,6 +272,24 @@ class Comparing(QObject):
             self._offered = None
             self._refresh()
             self._window.analyst.compare(before, after)
+
+
+def _changed_boxes(scene: Scene) -> np.ndarray:
+    """The closed scopes and nodes of a drawing that hold a change that is not hidden."""
+    if scene.overlay is None or scene.overlay.kind != "diff":
+        return np.zeros(0, np.intp)
+    unchanged = list(scene.overlay.categories).index(_UNCHANGED)
+    changes = scene.shares.sum(axis=1) - scene.shares[:, unchanged]
+    return scene.solids[(changes > 0)[scene.solids] & ~scene.is_hidden[scene.solids]]
+
+
+def _are_seen(pane: Pane, boxes: np.ndarray) -> bool:
+    """Whether any of some boxes is in a pane's view, away from its border."""
+    view = pane.canvas.view_rect()
+    view.adjust(*(share * size for share, size in zip(_BORDER, (view.width(), view.height()) * 2, strict=True)))
+    left, top, right, bottom = pane.canvas.scene_shown.bounds[:, boxes]
+    seen = (left > view.left()) & (right < view.right()) & (top > view.top()) & (bottom < view.bottom())
+    return bool(seen.any())
 
 
 def _share_a_node(one: Pin, other: Pin) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, Signal
 
 from graphviewer.gui.stage.trace_bar import TraceBar
 from graphviewer.gui.state.lenses import Lenses
-from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.selection import AFTER, ANY, BEFORE, Selection
+from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Isolated, Version
 
 if TYPE_CHECKING:
@@ -121,9 +122,11 @@ class Exploration(QObject):
             self.set_levels(max(levels - 1, 1))
 
     def _run(self, request: Request) -> None:
-        graphs = self.lenses.shown()
+        graphs, current = self.lenses.shown(), self._session.current
 
         def work() -> list[Answer | None]:
+            if isinstance(current, Comparison):
+                return _compared_answers(current, [graph.document for graph in graphs], request)
             return [_answer(graph.document, request) for graph in graphs]
 
         def done(answers: list[Answer | None]) -> None:
@@ -298,6 +301,27 @@ def _answer(document: Document, request: Request) -> Answer | None:
         f"{' and '.join(parts)} {name}{within}{beyond}" for name in (_names(request.starts), _short(request.starts))
     )
     return Answer(found.overlay, f"{text}.", brief, found.farthest, found.goes_on)
+
+
+def _compared_answers(comparison: Comparison, documents: Sequence[Document], request: Request) -> list[Answer | None]:
+    """Trace the graph in which the start was chosen; the one beside it shows the twins of what is lit."""
+    twins, side = comparison.twins, _side(comparison, request)
+    if len(documents) == 1:
+        return [_answer(documents[0], replace(request, starts=tuple(map(twins.merged, request.starts))))]
+    starts = tuple(seen for one in request.starts if (seen := twins.seen(one, side)) is not None)
+    found = _answer(documents[side], replace(request, starts=starts)) if len(starts) == len(request.starts) else None
+    if found is None:
+        return [None, None]
+    twin = found._replace(overlay=comparison.unfolded.carried(found.overlay, 1 - side))
+    return [found, twin] if side == BEFORE else [twin, found]
+
+
+def _side(comparison: Comparison, request: Request) -> int:
+    """The graph to walk: that of the first start; the one after, where that is not said and all starts are in it."""
+    first, after = request.starts[0], comparison.twins.scopes[AFTER]
+    if first.side != ANY:
+        return first.side
+    return AFTER if all(one.item(after) is not None for one in request.starts) else BEFORE
 
 
 def _path_answer(document: Document, request: Request, groups: list[list[int]]) -> Answer | None:

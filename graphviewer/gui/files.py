@@ -95,7 +95,7 @@ class Files(QObject):
             from graphviewer.formats import save_document
             from graphviewer.formats.inputs import refuse_to_replace
 
-            refuse_to_replace(path, [*sources, *_sources(version)])
+            refuse_to_replace(path, [*sources, *_sources(version)], because="is open here")
             save_document(version.document, path, force=True)
 
         def done(_nothing: None) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QSizePolicy,
+    QTabBar,
     QToolBar,
     QToolButton,
     QWidget,
@@ -40,7 +41,7 @@ from graphviewer.gui.state.session import Selection
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme, icon
 from graphviewer.gui.words.describe import page_style
-from graphviewer.gui.words.texts import label
+from graphviewer.gui.words.texts import label, readable
 from graphviewer.gui.work.jobs import Run
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Banner(QFrame):
 
     def show_error(self, error: GraphViewerError) -> None:
         """Show what an error says."""
-        self.text.setText(f"{error.message}\n{error.hint}".strip())
+        self.text.setText(readable(f"{error.message}\n{error.hint}".strip()))
         self.button.hide()
         self.show()
 
@@ -103,7 +104,7 @@ class Furniture:
         window.analyst.checked.connect(lambda _version: self.inspector.refresh())
         self.variables = VariablesPanel(session, window.jobs, window.theme)
         self.jobs = JobsPanel(window.jobs)
-        self.proof = ProofPanel(session, window.prover)
+        self.proof = ProofPanel(session, window.prover, window.theme)
         self.choices = ChoiceBar(session, window.opener)
         self.banner = Banner()
         self._docks: dict[str, QDockWidget] = {}
@@ -136,7 +137,7 @@ class Furniture:
             self._actions[spec.id] = action
         self._panels_menu = menus["View"].addMenu("Panels")
         more = menus["Operations"].addMenu("More")
-        more.aboutToShow.connect(lambda: self._fill_operations(more))
+        more.aboutToShow.connect(lambda: self.operations.request(lambda: self._fill_operations(more)))
 
     def _fill_operations(self, menu: QMenu) -> None:
         """Every operation of the registry, looked for when the menu is first opened."""
@@ -167,10 +168,20 @@ class Furniture:
         for name in ("ancestors", "descendants", "both", "path", "isolate"):
             menu.addAction(self._actions[name])
         menu.addSeparator()
+        if not selection.is_scope:
+            self._offer_run(menu, selection)
         if self._actions["pin"].isEnabled():
             menu.addAction(self._actions["pin"])
         menu.addAction(self._actions["copy-name"])
         menu.exec(where)
+
+    def _offer_run(self, menu: QMenu, selection: Selection) -> None:
+        """Run the graph up to a node; one inside a function is not run alone."""
+        current = self._window.session.current
+        version, named = current.inspected(selection) if isinstance(current, Comparison) else (current, selection)
+        run = menu.addAction("Run to Here", self._window.run_node)
+        run.setEnabled(version is not None and named.path in version.document.graph.index)
+        menu.addSeparator()
 
     # -- toolbar ------------------------------------------------------------------------------------------------
 
@@ -272,6 +283,21 @@ class Furniture:
         if store.value("geometry") is not None:
             self._window.restoreGeometry(store.value("geometry"))
             self._window.restoreState(store.value("state"), _LAYOUT)
+        self._hide_stray_tabs()
+
+    def _hide_stray_tabs(self) -> None:
+        """Qt leaves tab bars behind when docks are arranged: they belong to none, and lie wherever they were.
+
+        Those that do not follow when docks are called something else are the strays.
+        """
+        titles = {dock: dock.windowTitle() for dock in self._docks.values()}
+        for dock in titles:
+            dock.setWindowTitle("")
+        for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if any(bar.tabText(at) for at in range(bar.count())):
+                bar.hide()
+        for dock, title in titles.items():
+            dock.setWindowTitle(title)
 
     def set_theme(self, theme: Theme) -> None:
         """Use other colours."""
@@ -281,6 +307,7 @@ class Furniture:
         self.inspector.set_style(page_style(theme))
         self.changes.set_theme(theme)
         self.variables.set_theme(theme)
+        self.proof.set_theme(theme)
         self.search.set_theme(theme)
 
     # -- status bar ---------------------------------------------------------------------------------------------

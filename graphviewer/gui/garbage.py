@@ -2,6 +2,11 @@
 
 Python collects in whichever thread allocates. A Qt object that is part of a cycle would then be destroyed in a
 background thread, which Qt answers with "Timers cannot be stopped from another thread" and, now and then, a crash.
+
+A collection walks every object that it may free: with a large graph open and compared, tens of milliseconds each time.
+So what came with a graph is looked at once and then frozen: never looked at again. It needs no collector: what a closed
+tab showed has no cycles, and goes with the last reference to it. Cycles of widgets may be frozen with it. They wait
+until no graph is open and nothing happens.
 """
 
 from __future__ import annotations
@@ -11,6 +16,8 @@ import gc
 from PySide6.QtCore import QObject, QTimer
 
 _INTERVAL_MS = 1_000
+_MANY = 5_000
+"""New objects at once that can only be a graph, or what was found out about one."""
 
 
 class GarbageCollector(QObject):
@@ -21,17 +28,30 @@ class GarbageCollector(QObject):
         self._thresholds = gc.get_threshold()
         gc.disable()
         gc.freeze()  # what the imports made lives as long as the process: never look at it again
+        self._is_idle = self._has_frozen = False
         self._timer = QTimer(self, interval=_INTERVAL_MS)
         self._timer.timeout.connect(self.check)
         self._timer.start()
 
     def check(self) -> None:
-        """Collect the oldest generation that is due, as Python itself would."""
+        """Collect the oldest generation that is due, as Python itself would; freeze what a graph left."""
         counts = gc.get_count()
+        is_quiet = self._is_idle and self._has_frozen and counts[0] <= self._thresholds[0]
+        if is_quiet or counts[0] > _MANY:
+            if is_quiet:
+                gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+            self._has_frozen = not is_quiet
+            return
         for generation in (2, 1, 0):
             if counts[generation] > self._thresholds[generation]:
                 gc.collect(generation)
                 return
+
+    def set_idle(self, is_idle: bool) -> None:
+        """Whether no graph is open: then all that was frozen is looked at once more, when nothing else happens."""
+        self._is_idle = is_idle
 
     def close(self) -> None:
         """Give collection back to Python."""

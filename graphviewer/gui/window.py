@@ -28,6 +28,7 @@ from graphviewer.gui.state.settings import Settings
 from graphviewer.gui.state.versions import Comparison, Tab, Version
 from graphviewer.gui.style.theme import Theme, apply_theme, choose_theme
 from graphviewer.gui.words.describe import describe_contents
+from graphviewer.gui.words.texts import readable
 from graphviewer.gui.work.analyst import Analyst
 from graphviewer.gui.work.jobs import Jobs, Run
 from graphviewer.gui.work.opening import Opener, Request
@@ -63,7 +64,7 @@ class Window(QMainWindow):
         folder = Path(self._folder.name)
         self.analyst = Analyst(self.session, self.jobs, folder, self)
         self.operator = Operator(self.session, self.jobs, folder, self)
-        self.prover = Prover(self.session, self.jobs, self)
+        self.prover = Prover(self.session, self.jobs, folder, self)
         self.prover.ask = self._may_touch
         self.opener = Opener(self.session, self.jobs, folder, self)
         self.stage = Stage(self.session, self.theme)
@@ -85,6 +86,7 @@ class Window(QMainWindow):
         session.failed.connect(self.tell)
         self.exploration.said.connect(self.say)
         session.current_changed.connect(self._retitle)
+        session.tabs_changed.connect(lambda: self.garbage.set_idle(not session.tabs))
         session.selection_changed.connect(self._picked)
         self.analyst.compared.connect(lambda _comparison: self.furniture.raise_panel("changes"))
         self.opener.opened.connect(self._opened)
@@ -138,7 +140,7 @@ class Window(QMainWindow):
 
     def say(self, text: str) -> None:
         """One calm line."""
-        self.furniture.state.setText(text)
+        self.furniture.state.setText(readable(text))
 
     def tell(self, error: GraphViewerError) -> None:
         """Something went wrong: what, and what to do."""
@@ -262,8 +264,15 @@ class Window(QMainWindow):
 
     def run_operation(self, operation: str) -> None:
         """Run an operation with what is chosen; where something is missing, show its card."""
+        version = self.session.version
+        self.furniture.operations.request(lambda: self._run_operation(operation, version))
+
+    def _run_operation(self, operation: str, version: Version | None) -> None:
+        """Run it, unless another tab was chosen while the operations were imported."""
         card = self.furniture.operations.cards[operation]
-        if card.run_button.isEnabled():
+        if version is not self.session.version:
+            return
+        if card.is_ready:
             card.run()
         else:
             self.furniture.raise_panel("operations")

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.layout.arrays import Mask
-from graphviewer.model.graph import Graph
+from graphviewer.model.graph import Graph, Ints
 from graphviewer.model.scopes import Scopes
-
-Numbers = NDArray[np.int32]
 
 MOST_CHIPS = 4
 """An op with more constants shows them as nodes."""
@@ -42,8 +40,8 @@ class Tucks:
         stand_in: int32 [items], the chip that stands for an item that is not drawn at all, -1 for other items.
     """
 
-    host: Numbers
-    stand_in: Numbers
+    host: Ints
+    stand_in: Ints
 
     @classmethod
     def none(cls, count: int) -> Tucks:
@@ -66,16 +64,16 @@ class Tucks:
         items = np.flatnonzero(~self.is_drawn)
         return np.bincount(self.stand_in[items], scopes.size[items], len(scopes)).astype(np.int64)
 
-    def drawn(self, items: Numbers) -> Numbers:
+    def drawn(self, items: Ints) -> Ints:
         """Those of ``items`` that are drawn."""
         return items[self.stand_in[items] < 0]
 
-    def shown(self, items: Numbers) -> Numbers:
+    def shown(self, items: Ints) -> Ints:
         """The items that are drawn for ``items``."""
         stand_in = self.stand_in[items]
         return np.where(stand_in >= 0, stand_in, items).astype(np.int32)
 
-    def laid_out(self, items: Numbers) -> Numbers:
+    def laid_out(self, items: Ints) -> Ints:
         """The items whose boxes an edge of ``items`` ends at: chips have none."""
         shown = self.shown(items)
         host = self.host[shown]
@@ -112,9 +110,9 @@ class _Flow:
     """
 
     graph: Graph
-    source: Numbers
-    target: Numbers
-    slot: Numbers
+    source: Ints
+    target: Ints
+    slot: Ints
     readers: NDArray[np.intp]
     fed: NDArray[np.intp]
 
@@ -125,7 +123,7 @@ class _Flow:
         counts = (np.bincount(ends, minlength=len(graph)) for ends in (source, target))
         return cls(graph, source, target, graph.slot[flows], *counts)
 
-    def grow(self, group: Numbers, barred: Mask, steps: int = MOST_STEPS) -> None:
+    def grow(self, group: Ints, barred: Mask, steps: int = MOST_STEPS) -> None:
         """Add to the groups, step by step, the nodes all of whose data goes to one of them.
 
         Args:
@@ -152,7 +150,7 @@ class _Flow:
             new[found[whole]] = True
 
 
-def _initial_values(flow: _Flow, is_assign: Mask) -> Numbers:
+def _initial_values(flow: _Flow, is_assign: Mask) -> Ints:
     """int32 [nodes]: the variable that a node gives its initial value to, -1 for other nodes.
 
     That is an assignment whose value is computed from nothing else in the graph, and all that computes it; and ops
@@ -176,7 +174,7 @@ def _initial_values(flow: _Flow, is_assign: Mask) -> Numbers:
     return found
 
 
-def _restored(flow: _Flow, is_assign: Mask, scopes: Scopes) -> Numbers:
+def _restored(flow: _Flow, is_assign: Mask, scopes: Scopes) -> Ints:
     """int32 [nodes]: the restoring op that a node hands the values of on to variables, -1 for other nodes.
 
     Of several restoring ops in one scope (TensorFlow 1 had one per variable) the first stands for all.
@@ -201,7 +199,7 @@ def _restored(flow: _Flow, is_assign: Mask, scopes: Scopes) -> Numbers:
     return found
 
 
-def _own_scope(scopes: Scopes, leaves: Numbers) -> Numbers:
+def _own_scope(scopes: Scopes, leaves: Ints) -> Ints:
     """The scopes that have the names of ``leaves``: a restoring op's holds its constants; a leaf itself without one."""
     around = scopes.parent[leaves]
     labels = zip(leaves.tolist(), around.tolist(), strict=True)
@@ -209,7 +207,7 @@ def _own_scope(scopes: Scopes, leaves: Numbers) -> Numbers:
     return np.where(own, around, leaves).astype(np.int32)
 
 
-def _gather(scopes: Scopes, served: Numbers, station: Numbers, is_assign: Mask, tucks: Tucks) -> None:
+def _gather(scopes: Scopes, served: Ints, station: Ints, is_assign: Mask, tucks: Tucks) -> None:
     """Make one chip of the items beside each served node all of whose nodes serve it; an assignment stands for all.
 
     Args:

@@ -88,17 +88,23 @@ class Document:
         """The scope tree of the graph."""
         return build_scopes(self.graph)
 
-    @cached_property
+    @property
     def unfolded(self) -> Document:
         """The document to look at: called functions with their nodes inside the calls; itself where none is called.
 
         Of a document without nodes that can be drawn all the same (a checkpoint), what ``extra["drawn"]()`` gives.
         """
+        return self if self._shown is None else self._shown
+
+    @cached_property
+    def _shown(self) -> Document | None:
+        """What ``unfolded`` gives; None for itself: one that refers to itself would outlive its tab as a cycle."""
         from graphviewer.model.bodies import unfold
 
         if DRAWN in self.extra:
             return replace(self, graph_def=self.extra[DRAWN](), extra={})
-        return unfold(self)
+        found = unfold(self)
+        return None if found is self else found
 
     @cached_property
     def functions(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, repeat
@@ -83,10 +83,11 @@ class Graph:
             codes[begin : begin + len(block)] = [code[op] for op in block]
         return list(code), codes
 
-    def of_ops(self, wanted: Collection[str]) -> Mask:
-        """bool [n]: the node's op is one of ``wanted``."""
+    def of_ops(self, family: Callable[[str], bool] | Collection[str]) -> Mask:
+        """bool [n]: the node's op is in a family, given as a set or a predicate."""
         names, codes = self.op_codes
-        return np.array([op in wanted for op in names], np.bool_)[codes] if names else np.zeros(0, np.bool_)
+        test = family if callable(family) else family.__contains__
+        return np.fromiter(map(test, names), np.bool_, len(names))[codes]
 
     @cached_property
     def control(self) -> Mask:

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from graphviewer.errors import UnknownNameError
@@ -21,6 +22,12 @@ class Endpoint(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.node}:{self.port}" if self.port else self.node
+
+
+Aliases = Mapping[str, Mapping[str, Endpoint]]
+"""Other names of tensors: by such a name, the tensor for each place that gives it the name (``signature/key``)."""
+
+_NO_ALIASES: Aliases = MappingProxyType({})
 
 
 def parse_input(text: str) -> tuple[str, int]:
@@ -56,37 +63,69 @@ def _spellings(text: str) -> Iterable[str]:
     yield re.sub(r"/\([^()/]*\)$", "", bare)  # TensorBoard shows the op of a scope as 'concat/(concat)'
 
 
-def resolve(text: str, index: Mapping[str, int]) -> Endpoint:
-    """The endpoint that a typed or pasted name means.
+def resolve(text: str, index: Mapping[str, int], aliases: Aliases = _NO_ALIASES) -> Endpoint:
+    """The endpoint that a typed or pasted name means; in a document, ``model.endpoints`` knows the aliases.
 
     Args:
         text: ``x:0``, ``^x``, ``/x``, ``x:0:0``, ``concat/(concat)``, other case, or code that quotes the name.
         index: node names of the graph (as keys).
+        aliases: what else tensors are called; a node of exactly the same name comes first.
 
     Raises:
-        UnknownNameError: no node, or several differing only in case; the message names the nearest.
+        UnknownNameError: no node, or several differing only in case, or one alias for several tensors; the message
+            names the nearest.
     """
     if text in index:  # a name may begin or end with spaces
         return Endpoint(text)
+    first_port = re.search(r":(\d{1,6})(:\d+)*$", text.strip("\"' )"))
+    typed = int(first_port.group(1)) if first_port else 0
     for spelling in _spellings(text):
         name, port = parse_input(spelling)
         for candidate, at in ((spelling, 0), (name, max(port, 0))):
             if candidate in index:
-                first_port = re.search(r":(\d+)(:\d+)*$", text.strip("\"' )"))
-                return Endpoint(candidate, at or (int(first_port.group(1)) if first_port and candidate != text else 0))
+                return Endpoint(candidate, at or (typed if candidate != text else 0))
+    alias = next((spelling for spelling in _spellings(text) if spelling in aliases), None)
+    if alias is not None and (alias == text.strip() or not typed):  # an alias means one tensor, and has no ports
+        return _aliased(text, aliases[alias])
+    return _nearly(text, index, aliases)
+
+
+def _aliased(text: str, places: Mapping[str, Endpoint]) -> Endpoint:
+    """The one tensor that an alias means.
+
+    Raises:
+        UnknownNameError: it means several; the message lists where.
+    """
+    tensors = set(places.values())
+    if len(tensors) == 1:
+        return tensors.pop()
+    listed = ", ".join(f"{place} ({endpoint})" for place, endpoint in places.items())
+    raise UnknownNameError(
+        f"'{text.strip()}' means several tensors: {listed}.", f"Write '{next(iter(places))}' to choose one."
+    )
+
+
+def _nearly(text: str, index: Mapping[str, int], aliases: Aliases) -> Endpoint:
+    """The node whose name differs in case only.
+
+    Raises:
+        UnknownNameError: there is none, or there are several.
+    """
     folded = parse_input(text.strip().lstrip("^/"))[0].lower()
     same = [name for name in index if name.lower() == folded]
     if len(same) == 1:
         return Endpoint(same[0], max(parse_input(text)[1], 0))
-    close = same or nearest(folded, index)
+    close = same or nearest(folded, [*aliases, *index])
     raise UnknownNameError(
         f"There is no node '{text.strip()}'.",
         f"Closest: {', '.join(close)}." if close else "The outputs verb and the Endpoints panel list candidates.",
     )
 
 
-def resolve_all(texts: Iterable[str], index: Mapping[str, int]) -> list[Endpoint]:
+def resolve_all(texts: Iterable[str], index: Mapping[str, int], aliases: Aliases = _NO_ALIASES) -> list[Endpoint]:
     """Resolve repeated and comma-separated names, keeping order and dropping doubles."""
-    parts = [part for text in texts for part in ([text] if text in index else _PRINTED.sub("", text).split(","))]
+    parts: list[str] = []
+    for text in texts:
+        parts += [text] if text in index or text in aliases else _PRINTED.sub("", text).split(",")
     parts = [part for part in parts if part in index or part.strip(" \t\r\n)>]")]
-    return list(dict.fromkeys(resolve(part, index) for part in parts))
+    return list(dict.fromkeys(resolve(part, index, aliases) for part in parts))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,17 @@ EDGE_STATUSES = ("kept", "added", "removed")
 """What a comparison says of an edge of a merged graph."""
 
 KEPT, ADDED, REMOVED = range(len(EDGE_STATUSES))
+
+
+_ROLE_LABELS: Mapping[str, str] = MappingProxyType({"training_forward": "other forward pass"})
+
+
+def role_label(role: str) -> str:
+    """What people read for a role; its id stays in JSON, in searches and in themes.
+
+    A forward pass beside the one that the outputs need is not always of the training: it may be of another tower.
+    """
+    return _ROLE_LABELS.get(role, role.replace("_", " "))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +49,9 @@ class Overlay:
     codes: NDArray[np.int8]
     reasons: Sequence[str]
     markers: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    _by_item: WeakKeyDictionary[Scopes, NDArray[np.int32]] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False
+    )
 
     def category(self, node: int) -> str | None:
         """The category id of a node, None where the overlay says nothing."""
@@ -72,7 +88,15 @@ class Overlay:
         )
 
     def by_item(self, scopes: Scopes) -> NDArray[np.int32]:
-        """int32 [items, categories]: nodes of each category inside each item of the scope tree."""
+        """int32 [items, categories]: nodes of each category inside each item of the scope tree; do not change it.
+
+        It is kept as long as both are there: scopes open and close around the same overlay.
+        """
+        if scopes not in self._by_item:
+            self._by_item[scopes] = self._rolled_up(scopes)
+        return self._by_item[scopes]
+
+    def _rolled_up(self, scopes: Scopes) -> NDArray[np.int32]:
         table = np.zeros((len(scopes), len(self.categories)), np.int32)
         known = np.flatnonzero(self.codes != NONE)
         table[scopes.leaf[known], self.codes[known]] = 1

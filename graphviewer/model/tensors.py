@@ -272,6 +272,16 @@ def _base(dtype: int) -> int:
     return dtype - 100 if dtype > 100 else dtype
 
 
+def set_shape(proto: Any, sizes: Sequence[int] | None) -> None:
+    """Write sizes, -1 for one that is not known, over a TensorShapeProto; None for unknown rank."""
+    proto.Clear()
+    proto.SetInParent()
+    if sizes is None:
+        proto.unknown_rank = True
+    for size in sizes or ():
+        proto.dim.add(size=size)
+
+
 def make_tensor(values: NDArray[Any] | bytes, dtype: int, shape: Sequence[int] | None = None) -> Any:
     """A TensorProto, encoded as TensorFlow's ``make_tensor_proto`` does: one value listed, more as raw bytes.
 
@@ -292,9 +302,7 @@ def make_tensor(values: NDArray[Any] | bytes, dtype: int, shape: Sequence[int] |
     if math.prod(sizes) != array.size or min(sizes, default=0) < 0:
         raise TensorError(f"{array.size:,} values of {dtype_name(dtype)} do not fit the shape {_shape_text(sizes)}.")
     proto = protos.TensorProto(dtype=dtype)
-    proto.tensor_shape.SetInParent()
-    for size in sizes:
-        proto.tensor_shape.dim.add(size=size)
+    set_shape(proto.tensor_shape, sizes)
     if array.size > 1 and not any(array.strides):
         array = array[(slice(1),) * array.ndim]
     array = array.astype(kind, copy=False)

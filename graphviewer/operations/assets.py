@@ -9,11 +9,11 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from graphviewer import protos
+from graphviewer.formats.locate import saved_model_of
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
 
 _FOLDER = "assets"
-_VALUES = "variables"
 _LISTED = "saved_model_assets"
 
 
@@ -33,18 +33,15 @@ def assets_folder(document: Document) -> Path | None:
     if document.kind == "savedmodel" and document.path is not None:
         path = document.path.absolute()
         return (path if path.is_dir() else path.parent) / _FOLDER
-    prefix = document.checkpoint
-    if prefix is not None and prefix.name == _VALUES and prefix.parent.name == _VALUES:
-        return prefix.absolute().parent.parent / _FOLDER
-    return None
+    model = saved_model_of(document.checkpoint.absolute()) if document.checkpoint is not None else None
+    return model / _FOLDER if model is not None else None
 
 
 def _listed(meta: Any) -> Iterator[Any]:
     """AssetFileDefs where TF1 keeps them: as messages of any kind in a collection."""
-    kind = type(protos.MetaGraphDef().asset_file_def.add())
     listed = meta.collection_def[_LISTED].any_list.value if _LISTED in meta.collection_def else ()
     for packed in listed:
         try:
-            yield kind.FromString(packed.value)
+            yield protos.AssetFileDef.FromString(packed.value)
         except DecodeError:
             continue

@@ -16,16 +16,10 @@ from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress
-from graphviewer.operations.cutting import (
-    fed_names,
-    output_names,
-    placeholder_origins,
-    select_fed,
-    unused_inputs,
-)
+from graphviewer.operations.cutting import fed_names, output_names, placeholder_origins, select_fed, unused_inputs
 from graphviewer.operations.endpoints import require_outputs
 from graphviewer.operations.registry import INPUTS, OUTPUTS, Result, Rewrite, operation
-from graphviewer.operations.savers import needed_savers
+from graphviewer.operations.savers import select_with_savers
 from graphviewer.operations.selection import assemble, provenance_of
 
 
@@ -47,11 +41,10 @@ def cut_inputs(
     if outputs:
         require_outputs(document, outputs)
     progress(0.0, "Tracing what the inputs cut off")
-    ends = tuple(outputs) or _other_ends(document, inputs)
-    selection = select_fed(document, ends, inputs)
-    savers = needed_savers(document, selection.numbers) if outputs else []
-    if savers:
-        selection = select_fed(document, ends, inputs, also=savers)
+    if outputs:
+        selection = select_with_savers(document, outputs, inputs)
+    else:
+        selection = select_fed(document, _other_ends(document, inputs), inputs)
     progress(0.4, "Writing the graph")
     origins = placeholder_origins(selection)
     return Result(

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from graphviewer import protos
-from graphviewer.analysis.ops import VARIABLE_OPS, is_pipeline_op, op_mask
+from graphviewer.analysis.ops import VARIABLE_OPS, is_pipeline_op
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
 from graphviewer.model.provenance import Origin
-from graphviewer.model.tensors import node_shape
+from graphviewer.model.tensors import node_shape, set_shape
 from graphviewer.operations.selection import ALL_PORTS, Selection, join, select
-from graphviewer.operations.tensor_types import Shape, output_dtype, output_dtypes, output_shape
+from graphviewer.operations.tensor_types import output_dtype, output_dtypes, output_shape
 from graphviewer.protos import DataType, dtype_name
 
 _FED_ALREADY = frozenset({"Placeholder", "PlaceholderV2"})
@@ -98,7 +98,7 @@ def placeholder(document: Document, number: int, port: int, name: str) -> Any:
     _require_feedable(node, port, dtype)
     made = protos.NodeDef(name=name, op="Placeholder")
     made.attr["dtype"].type = dtype
-    _set_shape(made.attr["shape"].shape, shape)
+    set_shape(made.attr["shape"].shape, shape)
     return made
 
 
@@ -110,22 +110,13 @@ def _require_feedable(node: Any, port: int, dtype: int) -> None:
         raise OperationError(f"'{tensor}' is a {dtype_name(dtype)} and cannot be fed.", "Cut at a node that reads it.")
 
 
-def _set_shape(proto: Any, shape: Shape) -> None:
-    proto.SetInParent()
-    if shape is None:
-        proto.unknown_rank = True
-        return
-    for size in shape:
-        proto.dim.add(size=size)
-
-
 def placeholder_origins(selection: Selection) -> dict[str, Origin]:
     """Where the placeholders came from."""
     graph = selection.graph
     origins: dict[str, Origin] = {}
     if not selection.placeholders:
         return origins
-    pipeline = op_mask(graph, is_pipeline_op)
+    pipeline = graph.of_ops(is_pipeline_op)
     for (number, port), made in selection.placeholders.items():
         name = graph.names[number]
         fed_by_pipeline = bool((graph.ancestors([number]) & pipeline).any())

@@ -35,8 +35,7 @@ class Draft:
 
     def __init__(self, document: Document) -> None:
         """Raises OperationError where several nodes share a name: who reads which cannot be told."""
-        if len(document.graph.index) < len(document.graph):
-            raise OperationError("Several nodes share a name.", "The check verb lists them.")
+        require_unique_names(document)
         self.document = document
         self.nodes: dict[str, Any] = dict(zip(document.graph.names, document.graph_def.node, strict=True))
         self.origins: dict[str, Origin] = {}
@@ -268,6 +267,12 @@ class Draft:
         return Provenance(origins, removals)
 
 
+def require_unique_names(document: Document) -> None:
+    """Raises OperationError where several nodes share a name."""
+    if len(document.graph.index) < len(document.graph):
+        raise OperationError("Several nodes share a name.", "The check verb lists them.")
+
+
 def forget_inferred(node: Any) -> None:
     """Drop shapes and types inferred for the node that it was; an import that finds them wrong refuses the graph."""
     for attribute in _INFERRED:
@@ -282,16 +287,6 @@ def keep_attributes(node: Any, kept: Callable[[str], bool] | Collection[str]) ->
     for name in list(node.attr):
         if name != "_class" and not wanted(name):
             del node.attr[name]
-
-
-def data_inputs(node: Any) -> list[str]:
-    """The inputs of a node that carry values."""
-    return [text for text in node.input if not text.startswith("^")]
-
-
-def control_inputs(node: Any) -> list[str]:
-    """The inputs of a node that it only waits for, as written (``^x``)."""
-    return [text for text in node.input if text.startswith("^")]
 
 
 def signature_nodes(document: Document) -> Iterator[str]:

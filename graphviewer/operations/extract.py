@@ -15,16 +15,10 @@ from collections.abc import Sequence
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress
-from graphviewer.operations.cutting import (
-    fed_names,
-    output_names,
-    placeholder_origins,
-    select_fed,
-    unused_inputs,
-)
+from graphviewer.operations.cutting import fed_names, output_names, placeholder_origins, unused_inputs
 from graphviewer.operations.endpoints import require_outputs
 from graphviewer.operations.registry import INPUTS, OUTPUTS, Result, Rewrite, operation
-from graphviewer.operations.savers import needed_savers
+from graphviewer.operations.savers import select_with_savers
 from graphviewer.operations.selection import assemble, provenance_of
 from graphviewer.operations.sources import source_warnings
 
@@ -40,10 +34,7 @@ def extract(
     """
     require_outputs(document, outputs)
     progress(0.0, "Tracing what the outputs need")
-    selection = select_fed(document, outputs, inputs)
-    savers = needed_savers(document, selection.numbers)
-    if savers:
-        selection = select_fed(document, outputs, inputs, also=savers)
+    selection = select_with_savers(document, outputs, inputs)
     progress(0.4, "Writing the graph")
     origins = placeholder_origins(selection)
     return Result(

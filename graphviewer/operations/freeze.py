@@ -29,12 +29,13 @@ from graphviewer.operations.freezing.files import PathConstant, file_warnings, f
 from graphviewer.operations.freezing.plan import Plan, make_plan
 from graphviewer.operations.freezing.size import predicted_size
 from graphviewer.operations.freezing.tables import table_uses, table_warnings
-from graphviewer.operations.freezing.variables import MOVING_AVERAGES, TWO_GIB, averages
+from graphviewer.operations.freezing.variables import MOVING_AVERAGES, averages
 from graphviewer.operations.registry import CHECKPOINT, INPUTS, OUTPUTS, Parameter, Result, operation
 from graphviewer.operations.saver_choices import saver_choices
 from graphviewer.operations.selection import assemble, join, provenance_of
 
 _REPORT_EVERY = 50
+TWO_GIB = 2**31
 
 ALLOW_TRAINING_MODE = Parameter(
     "allow_training_mode",
@@ -106,35 +107,21 @@ def freeze(
     *,
     outputs: Sequence[Endpoint],
     inputs: Sequence[Endpoint] = (),
-    checkpoint: Any = None,
     progress: Progress,
-    allow_training_mode: bool = False,
-    accept_value_before: bool = False,
-    keep_colocation: bool = False,
-    saver: str = "",
-    rename: str = "",
     assets: str = "",
+    **options: Any,
 ) -> Result:
     """Variables -> constants for what ``outputs`` need.
+
+    Args:
+        options: the other declared parameters, as ``make_plan`` takes them.
 
     Raises:
         OperationError: outputs or inputs that cannot be such; damage in the way; values missing or unfitting; a node
             that needs a variable itself; training mode that is not allowed.
         CheckpointError: the checkpoint cannot be read.
     """
-    plan = make_plan(
-        document,
-        outputs=outputs,
-        inputs=inputs,
-        checkpoint=checkpoint,
-        progress=progress,
-        allow_training_mode=allow_training_mode,
-        accept_value_before=accept_value_before,
-        keep_colocation=keep_colocation,
-        saver=saver,
-        rename=rename,
-        assets=assets,
-    )
+    plan = make_plan(document, outputs=outputs, inputs=inputs, progress=progress, assets=assets, **options)
     size = predicted_size(plan)
     progress(0.3, f"Writing {_size_text(size)}")
     result, provenance = _written(plan, progress)
@@ -160,15 +147,7 @@ def freeze(
     )
 
 
-def freeze_size(
-    document: Document,
-    *,
-    outputs: Sequence[Endpoint],
-    inputs: Sequence[Endpoint] = (),
-    checkpoint: Any = None,
-    progress: Progress = silent,
-    **options: Any,
-) -> int:
+def freeze_size(document: Document, *, outputs: Sequence[Endpoint], progress: Progress = silent, **options: Any) -> int:
     """Bytes of the GraphDef that a freeze would give; of the checkpoint, no value is read.
 
     Args:
@@ -177,8 +156,7 @@ def freeze_size(
     Raises:
         OperationError, CheckpointError: as ``freeze``, which would refuse.
     """
-    plan = make_plan(document, outputs=outputs, inputs=inputs, checkpoint=checkpoint, progress=progress, **options)
-    return predicted_size(plan)
+    return predicted_size(make_plan(document, outputs=outputs, progress=progress, **options))
 
 
 def _written(plan: Plan, progress: Progress) -> tuple[Document, Provenance]:

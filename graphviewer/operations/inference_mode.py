@@ -22,7 +22,7 @@ from graphviewer.model.document import Document
 from graphviewer.model.names import CONTROL_PORT, Endpoint
 from graphviewer.model.progress import Progress
 from graphviewer.model.provenance import Provenance
-from graphviewer.operations.cutting import fed_names, output_names, placeholder_origins, select_fed, unused_inputs
+from graphviewer.operations.cutting import fed_names, output_names, placeholder_origins, unused_inputs
 from graphviewer.operations.draft import Draft
 from graphviewer.operations.endpoints import require_outputs
 from graphviewer.operations.folding.branches import fold_branches
@@ -34,7 +34,7 @@ from graphviewer.operations.inferring.flags import Flags
 from graphviewer.operations.inferring.moments import Moments
 from graphviewer.operations.inferring.scene import Scene
 from graphviewer.operations.registry import INPUTS, OUTPUTS, Parameter, Result, Rewrite, operation
-from graphviewer.operations.savers import needed_savers
+from graphviewer.operations.savers import select_with_savers
 from graphviewer.operations.selection import Selection, assemble, join, provenance_of
 
 FLAGS = Parameter(
@@ -140,10 +140,7 @@ def _written(
 ) -> Result:
     """Extract what the outputs need from the draft, and tell what became of every node."""
     document = draft.build()
-    selection = select_fed(document, outputs, inputs)
-    savers = needed_savers(document, selection.numbers)
-    if savers:
-        selection = select_fed(document, outputs, inputs, also=savers)
+    selection = select_with_savers(document, outputs, inputs)
     warnings += unused_inputs(selection, inputs)
     warnings += _remaining(selection, reasons)
     if not draft.rewrites and not warnings:

@@ -17,7 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, parse_input, resolve_all
+from graphviewer.model.endpoints import Side, endpoints_named
+from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.model.problem import Problem
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.provenance import Provenance
@@ -168,10 +169,9 @@ class Operation:
                 that TensorFlow would not import.
             UnknownNameError: a name that means no node.
         """
-        index = document.graph.index
         given = {
-            "outputs": tuple(_endpoints(outputs, index)),
-            "inputs": tuple(_endpoints(inputs, index)),
+            "outputs": tuple(_endpoints(document, outputs, "outputs")),
+            "inputs": tuple(_endpoints(document, inputs, "inputs")),
             "checkpoint": checkpoint,
         }
         warning = ""
@@ -245,12 +245,12 @@ def _first(faults: Sequence[Problem]) -> str:
     return faults[0].reason + more
 
 
-def _endpoints(given: Sequence[Endpoint | str], index: Mapping[str, int]) -> Iterator[Endpoint]:
+def _endpoints(document: Document, given: Sequence[Endpoint | str], side: Side) -> Iterator[Endpoint]:
     """Endpoints of a mixed list, doubles dropped."""
     seen = set()
     for one in given:
-        for endpoint in [one] if isinstance(one, Endpoint) else resolve_all([one], index):
-            if endpoint.node not in index:
+        for endpoint in [one] if isinstance(one, Endpoint) else endpoints_named(document, [one], side):
+            if endpoint.node not in document.graph.index:
                 raise OperationError(f"There is no node '{endpoint.node}'.", "It may be gone since it was chosen.")
             if endpoint not in seen:
                 seen.add(endpoint)
@@ -264,7 +264,7 @@ def _suggested_output(document: Document) -> tuple[tuple[Endpoint, ...], str]:
     best = next(iter(suggest_outputs(document, limit=1)), None)
     if best is None:
         raise OperationError("No output was named, and none suggests itself.", "Name one with --output.")
-    endpoint = resolve_all([best.name], document.graph.index)
+    endpoint = endpoints_named(document, [best.name], "outputs")
     return tuple(endpoint), f"No output was named; '{best.name}' was taken: {best.reason}."
 
 

@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 
 from graphviewer import protos
-from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
+from graphviewer.model.nodes import COLOCATION
 from graphviewer.model.progress import Progress
 from graphviewer.model.provenance import Origin, Provenance, Removal
+from graphviewer.operations.draft import require_unique_names, signature_nodes
 from graphviewer.operations.metadata import pruned_meta
 from graphviewer.operations.registry import OUTPUTS, Result, operation
 from graphviewer.operations.selection import fix_colocation
 
-_CHECKS = "CheckNumerics"
 _PASS_THROUGH = frozenset({"Identity", "StopGradient"})
 _CHUNK = 2_000
 
@@ -46,10 +46,9 @@ def remove_training_nodes(document: Document, *, outputs: Sequence[Endpoint] = (
         OperationError: several nodes share a name, so that their inputs cannot be told apart.
     """
     graph = document.graph
-    if len(graph.index) < len(graph):
-        raise OperationError("Several nodes share a name.", "The check verb lists them.")
+    require_unique_names(document)
     progress(0.0, "Looking for pass-through nodes")
-    target = _targets(document, {name for name, _ in outputs} | _signature_nodes(document))
+    target = _targets(document, {name for name, _ in outputs} | set(signature_nodes(document)))
     removed = np.zeros(len(graph), bool)
     removed[list(target)] = True
     after = _copy_without(document, removed, target, progress)
@@ -64,20 +63,11 @@ def remove_training_nodes(document: Document, *, outputs: Sequence[Endpoint] = (
     )
 
 
-def _signature_nodes(document: Document) -> set[str]:
-    tensors = [
-        tensor
-        for signature in document.signatures.values()
-        for tensor in (*signature.inputs.values(), *signature.outputs.values())
-    ]
-    return {parse_input(tensor.name)[0] for tensor in tensors}
-
-
 def _targets(document: Document, protected: set[str]) -> dict[int, str]:
     """By node that goes: the input that its consumers read instead, as written, chains of such nodes followed."""
     graph = document.graph
     names, ops = graph.names, graph.ops
-    checks = np.fromiter((op == _CHECKS for op in ops), bool, len(graph))
+    checks = graph.of_ops({"CheckNumerics"})
     checks &= np.fromiter((name not in protected for name in names), bool, len(graph))
     bound = _touched_by_control(document, checks) | _colocated_with(document, checks)
     candidates = [
@@ -110,7 +100,7 @@ def _colocated_with(document: Document, checks: Mask) -> Mask:
     for number, node in enumerate(document.graph_def.node):
         if not checks[number] and "_class" in node.attr:
             for entry in node.attr["_class"].list.s:
-                other = index.get(entry.decode("utf-8", "replace").removeprefix("loc:@"), -1)
+                other = index.get(entry.removeprefix(COLOCATION).decode("utf-8", "replace"), -1)
                 if other >= 0:
                     found[other] = True
     return found

@@ -10,7 +10,6 @@ needs --rename with the scopes the other way round.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from graphviewer.analysis.ops import VARIABLE_OPS
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.names import CONTROL_PORT, nearest, parse_input
+from graphviewer.model.nodes import COLOCATION, colocated_with, is_node_name
 from graphviewer.model.progress import Progress
 from graphviewer.model.provenance import Origin, Provenance
 from graphviewer.operations.metadata import pruned_meta
@@ -30,9 +30,6 @@ from graphviewer.operations.registry import Parameter, Result, Rewrite, operatio
 SCOPES = Parameter(
     "scopes", "Renames", "Scopes or nodes to rename: old=new, separated by commas.", "text", "", required=True
 )
-
-_NAME = re.compile(r"[A-Za-z0-9.>][A-Za-z0-9_.\\/>-]*\Z")
-_COLOCATED = b"loc:@"
 
 
 @operation(id="rename", label="Rename scope", parameters=(SCOPES,))
@@ -91,7 +88,7 @@ def _new_names(document: Document, pairs: Sequence[tuple[str, str]]) -> dict[str
             raise OperationError(
                 f"There is no scope or node '{old}'.", f"Closest: {', '.join(close)}." if close else "See the outline."
             )
-    bad = next((name for name in found.values() if not _NAME.match(name)), None)
+    bad = next((name for name in found.values() if not is_node_name(name)), None)
     if bad is not None:
         raise OperationError(
             f"TensorFlow does not allow the name '{bad}'.", "Use ASCII letters, digits and _ . / - only."
@@ -117,8 +114,8 @@ def _rename_node(node: Any, new: Mapping[str, str]) -> None:
 
 
 def _renamed_place(entry: bytes, new: Mapping[str, str]) -> bytes:
-    name = entry.removeprefix(_COLOCATED).decode("utf-8", "replace")
-    return _COLOCATED + new[name].encode() if entry.startswith(_COLOCATED) and name in new else entry
+    name = colocated_with(entry)
+    return COLOCATION + new[name].encode() if name is not None and name in new else entry
 
 
 def _renamed(text: str, new: Mapping[str, str]) -> str:

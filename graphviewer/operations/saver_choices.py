@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer.analysis.ops import VARIABLE_OPS, op_mask
-from graphviewer.analysis.variable_keys import NAMES_ONLY, Keys, Table, saver_tables, variable_sources
+from graphviewer.analysis.ops import VARIABLE_OPS
+from graphviewer.analysis.variable_keys import NAMES_ONLY, Keys, NoKeys, Table, saver_tables, variable_sources
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, resolve_all
-from graphviewer.operations.freezing.variables import MOVING_AVERAGES, averages, opened
+from graphviewer.model.endpoints import endpoints_named
+from graphviewer.model.names import Endpoint
+from graphviewer.operations.freezing.variables import MOVING_AVERAGES, averages, opened, variables_text
 from graphviewer.operations.registry import Choice
-from graphviewer.operations.savers import NoKeys
 
 AUTOMATIC = ""
 
@@ -63,10 +63,10 @@ def saver_choices(
 
 def _variables(document: Document, outputs: Sequence[Endpoint | str]) -> set[int]:
     graph = document.graph
-    mask = op_mask(graph, VARIABLE_OPS)
+    mask = graph.of_ops(VARIABLE_OPS)
     if outputs:
         texts = [str(output) for output in outputs]
-        mask &= graph.ancestors(graph.index[end.node] for end in resolve_all(texts, graph.index))
+        mask &= graph.ancestors(graph.index[end.node] for end in endpoints_named(document, texts, "outputs"))
     return set(np.flatnonzero(mask).tolist())
 
 
@@ -94,7 +94,7 @@ def _saver(document: Document, scope: str, table: Table, keys: Keys, defined: st
     absent = sum(source.key not in held for source in table.values()) if held else 0
     lacking = f"; the checkpoint lacks {absent:,} of its keys" if absent else ""
     own = ", the file's own" if scope == defined else ""
-    reason = f"reads {_count(len(table))}{own}{_example(document, table)}{lacking}"
+    reason = f"reads {variables_text(len(table))}{own}{_example(document, table)}{lacking}"
     return Choice(scope, f"Saver '{scope}'", reason)
 
 
@@ -103,12 +103,12 @@ def _averages(found: Table, keys: Keys) -> list[Choice]:
     beside = [shadows[source.key] for source in found.values() if source.key in shadows]
     if not beside:
         return []
-    reason = f"the checkpoint has averages of {len(beside):,} of {_count(len(found))}, such as '{beside[0]}'"
+    reason = f"the checkpoint has averages of {len(beside):,} of {variables_text(len(found))}, such as '{beside[0]}'"
     return [Choice(MOVING_AVERAGES, "Moving averages", reason)]
 
 
 def _names(plain: Table) -> Choice:
-    return Choice(NAMES_ONLY, "The variables' own names", f"finds {_count(len(plain))}, and asks no saver")
+    return Choice(NAMES_ONLY, "The variables' own names", f"finds {variables_text(len(plain))}, and asks no saver")
 
 
 def _example(document: Document, table: Table) -> str:
@@ -116,7 +116,3 @@ def _example(document: Document, table: Table) -> str:
     names = document.graph.names
     other = next((number for number, source in table.items() if source.key != names[number]), None)
     return f", such as '{names[other]}' from '{table[other].key}'" if other is not None else ""
-
-
-def _count(number: int) -> str:
-    return f"{number:,} variable{'s' if number != 1 else ''}"

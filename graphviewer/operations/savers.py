@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from graphviewer import protos
 from graphviewer.analysis.ops import SAVE_OPS, VARIABLE_OPS
-from graphviewer.analysis.variable_keys import variable_sources
+from graphviewer.analysis.variable_keys import NoKeys, variable_sources
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
-from graphviewer.model.names import parse_input
+from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.operations.cutting import select_fed
+from graphviewer.operations.selection import Selection
 
 
-class NoKeys:
-    """In the place of a checkpoint: what the graph says, and nothing else."""
+def select_with_savers(document: Document, outputs: Sequence[Endpoint], inputs: Sequence[Endpoint]) -> Selection:
+    """Like ``select_fed``, with the savers that alone know the keys of the variables among what stays.
 
-    def keys(self) -> list[str]:
-        return []
-
-    def shape(self, key: str) -> list[int]:
-        raise KeyError(key)
-
-    def dtype(self, key: str) -> int:
-        raise KeyError(key)
-
-
-def needed_savers(document: Document, numbers: Collection[int]) -> list[int]:
-    """The ends of the savers to keep, by node number; none where the variables' own names are their keys.
-
-    Args:
-        document: with its savers.
-        numbers: nodes that stay.
+    Raises:
+        OperationError: as ``select_fed``.
     """
+    selection = select_fed(document, outputs, inputs)
+    savers = _needed_savers(document, selection.numbers)
+    return select_fed(document, outputs, inputs, also=savers) if savers else selection
+
+
+def _needed_savers(document: Document, numbers: Collection[int]) -> list[int]:
+    """The ends of the savers to keep, by node number; none where the variables' own names are their keys."""
     graph = document.graph
     variables = [number for number in numbers if graph.ops[number] in VARIABLE_OPS]
     if not variables or not _speaks_otherwise(document, variables):

@@ -15,6 +15,7 @@ from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Mask
 from graphviewer.model.names import CONTROL_PORT, Endpoint, nearest
+from graphviewer.model.nodes import COLOCATION, colocated_with
 from graphviewer.model.provenance import Origin, Provenance, Removal
 from graphviewer.operations.library import pruned_library
 from graphviewer.operations.metadata import pruned_meta
@@ -129,7 +130,7 @@ class Selection:
 def fix_colocation(node: Any, names: Collection[str]) -> None:
     """Drop ``loc:@x`` from a node's ``_class`` where ``x`` is not among ``names``."""
     old = list(node.attr["_class"].list.s)
-    kept = [entry for entry in old if not entry.startswith(b"loc:@") or entry[5:].decode("utf-8", "replace") in names]
+    kept = [entry for entry in old if (other := colocated_with(entry)) is None or other in names]
     if not kept:
         del node.attr["_class"]
     elif kept != old:
@@ -194,7 +195,7 @@ def _colocated(document: Document, number: int) -> Iterable[int]:
     node, index = document.node(number), document.graph.index
     if "_class" in node.attr:
         for entry in node.attr["_class"].list.s:
-            other = index.get(entry.decode("utf-8", "replace").removeprefix("loc:@"))
+            other = index.get(entry.removeprefix(COLOCATION).decode("utf-8", "replace"))  # bare names count there too
             if other is not None:
                 yield other
 
@@ -259,8 +260,8 @@ def assemble(
     pruned_library(graph_def, own)
     names = {node.name for node in graph_def.node}
     changes: dict[str, Any] = {"meta": pruned_meta(source.meta, source.graph.index.keys(), names)}
-    if payloads:
-        changes["payloads"] = replace(source.payloads, by_node=payloads)  # type: ignore[type-var]
+    if payloads and source.payloads is not None:
+        changes["payloads"] = replace(source.payloads, by_node=payloads)
     return source.with_graph(graph_def, **changes)
 
 

@@ -9,7 +9,6 @@ from graphviewer.analysis.ops import (
     is_pipeline_output,
     is_pipeline_source,
     is_queue_runner_op,
-    op_mask,
 )
 from graphviewer.model.graph import Graph, Mask
 from graphviewer.operations.selection import Selection
@@ -21,7 +20,7 @@ _MAKERS = frozenset({"MakeIterator", "MultiDeviceIteratorInit"})
 def without_input(selection: Selection) -> list[str]:
     """Outputs that give the same value whatever is fed."""
     graph = selection.graph
-    sources = op_mask(graph, PLACEHOLDER_OPS) | op_mask(graph, is_pipeline_output)
+    sources = graph.of_ops(PLACEHOLDER_OPS) | graph.of_ops(is_pipeline_output)
     sources[list(selection.fed)] = True
     numbers = [graph.index[output.node] for output in selection.outputs]
     pairs = zip(selection.outputs, numbers, strict=True)
@@ -38,10 +37,10 @@ def source_warnings(selection: Selection) -> list[str]:
 
 def _unfilled(selection: Selection) -> list[str]:
     graph = selection.graph
-    outputs = np.flatnonzero(op_mask(graph, is_pipeline_source) & selection.mask).tolist()
+    outputs = np.flatnonzero(graph.of_ops(is_pipeline_source) & selection.mask).tolist()
     if not outputs:
         return []
-    fillers = op_mask(graph, is_filler)
+    fillers = graph.of_ops(is_filler)
     dry = [number for number in outputs if _is_dry(graph, number, selection.mask, fillers)]
     if not dry:
         return []

@@ -6,28 +6,54 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from numpy.typing import NDArray
 
 from graphviewer import protos
 from graphviewer.errors import ReadError
 from graphviewer.model.document import Document
-from graphviewer.model.names import resolve_all
+from graphviewer.model.endpoints import endpoints_named
+from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.model.progress import Progress, silent
 from graphviewer.operations.registry import operations
 from graphviewer.runtime import engine
 from graphviewer.runtime.keras_bombs import holds_hdf5, refuse_bomb
 
 _SIGNATURE = "serving_default"
+_MADE = re.compile(r"((keras_tensor|input_layer)(_\d+)?)?")
+"""Names that Keras gives where nobody does; they change from one run to the next."""
+
 _METHOD = "tensorflow/serving/predict"
+_IDLE = frozenset({"Identity", "NoOp"})
 _SUFFIXES = ((".h5", ".hdf5"), (".keras",))
 _EXPORT = "Where the model was made, model.export('folder') writes a SavedModel, which opens without running code."
 
 
-def read_keras(path: Path, progress: Progress = silent) -> Document:
-    """The graph of a model's forward pass, its weights as constants, its inputs and outputs as a signature.
+@dataclass(frozen=True)
+class KerasModel:
+    """A loaded model, and its graph.
+
+    Attributes:
+        document: the graph of its forward pass, weights as constants, inputs and outputs as a signature.
+        inputs: in the order in which ``call`` takes their values; those that no output needs are not in the graph.
+        outputs: in the order in which ``call`` gives their values.
+        call: the model itself, run by Keras in inference.
+    """
+
+    document: Document
+    inputs: tuple[Endpoint, ...]
+    outputs: tuple[Endpoint, ...]
+    call: Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]]
+
+
+def read_keras(path: Path, progress: Progress = silent) -> KerasModel:
+    """Load a model, and trace its graph.
 
     Lambda layers, which are code in the file, stay refused (``safe_mode``), but code of registered classes runs.
 
@@ -46,7 +72,16 @@ def read_keras(path: Path, progress: Progress = silent) -> Document:
     with _one_sentence(path, "has a graph that cannot be traced"):
         frozen = _freeze(tensorflow, model)
     progress(0.9, "writing the graph")
-    return _document(path, frozen, _names(model, "output", len(frozen.outputs)))
+    document, outputs = _document(path, frozen, _names(model, "output", model.outputs))
+    inputs = (Endpoint(*parse_input(tensor.name)) for tensor in frozen.inputs)
+    return KerasModel(document, tuple(inputs), tuple(outputs), partial(_call, tensorflow, model, path))
+
+
+def _call(tensorflow: Any, model: Any, path: Path, values: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    tensors = [tensorflow.convert_to_tensor(value) for value in values]
+    with _one_sentence(path, "cannot be run"):
+        results = model(tensorflow.nest.pack_sequence_as(_structure(model), tensors), training=False)
+    return [result.numpy() for result in tensorflow.nest.flatten(results)]
 
 
 def _load(tensorflow: Any, path: Path) -> Any:
@@ -86,12 +121,14 @@ def _freeze(tensorflow: Any, model: Any) -> Any:
     if not getattr(model, "inputs", None):
         raise ValueError("its inputs are not known, for it was saved before it was built")
     given = _structure(model)
-    names = _names(model, "input", len(model.inputs))
+    names = _names(model, "input", model.inputs)
     specs = [tensorflow.TensorSpec(one.shape, one.dtype, name) for one, name in zip(model.inputs, names, strict=True)]
 
     def forward(*tensors: Any) -> list[Any]:
-        results = model(tensorflow.nest.pack_sequence_as(given, tensors), training=False)
-        return tensorflow.nest.flatten(results)
+        results: list[Any] = tensorflow.nest.flatten(
+            model(tensorflow.nest.pack_sequence_as(given, tensors), training=False)
+        )
+        return results
 
     traced = tensorflow.function(forward, autograph=False).get_concrete_function(*specs)
     return convert_variables_to_constants_v2(traced, lower_control_flow=False)
@@ -105,11 +142,14 @@ def _structure(model: Any) -> Any:
         return model.inputs[0] if len(model.inputs) == 1 else model.inputs
 
 
-def _names(model: Any, kind: str, count: int) -> list[str]:
-    """A name that TensorFlow accepts for each input or output, no two equal."""
+def _names(model: Any, kind: str, tensors: Sequence[Any]) -> list[str]:
+    """A name that TensorFlow accepts for each input or output, no two equal: the one that its author gave, if any."""
     found = list(getattr(model, f"{kind}_names", None) or [])
-    if len(found) != count:
-        found = [f"{kind}_{number}" if number else kind for number in range(count)]
+    if len(found) != len(tensors):
+        usual = [f"{kind}_{number}" if number else kind for number in range(len(tensors))]
+        own = [tensor.name or "" for tensor in tensors]
+        made = [kind == "output" or _MADE.fullmatch(name) for name in own]
+        found = [one if is_made else name for one, name, is_made in zip(usual, own, made, strict=True)]
     names: list[str] = []
     for number, text in enumerate(found):
         name = re.sub(r"[^A-Za-z0-9_.]", "_", text).lstrip("_") or kind
@@ -117,9 +157,10 @@ def _names(model: Any, kind: str, count: int) -> list[str]:
     return names
 
 
-def _document(path: Path, frozen: Any, output_names: Sequence[str]) -> Document:
-    """A frozen ConcreteFunction as a document, without functions that nothing calls."""
+def _document(path: Path, frozen: Any, output_names: Sequence[str]) -> tuple[Document, list[Endpoint]]:
+    """A frozen ConcreteFunction as a document of what its outputs need, and these."""
     graph = protos.GraphDef.FromString(frozen.graph.as_graph_def().SerializeToString())
+    _drop_idle_waits(graph)
     meta = protos.MetaGraphDef()
     signature = meta.signature_def[_SIGNATURE]
     signature.method_name = _METHOD
@@ -131,6 +172,19 @@ def _document(path: Path, frozen: Any, output_names: Sequence[str]) -> Document:
         shape = protos.TensorShapeProto.FromString(tensor.shape.as_proto().SerializeToString())
         table[key].tensor_shape.CopyFrom(shape)
     document = Document("metagraph", graph, title=path.name, meta=meta)
-    outputs = resolve_all([tensor.name for tensor in frozen.outputs], document.graph.index)
-    result: Document = operations()["extract"].run(document, outputs=outputs).document
-    return result
+    outputs = endpoints_named(document, [tensor.name for tensor in frozen.outputs], "outputs")
+    return operations()["extract"].run(document, outputs=outputs).document, outputs
+
+
+def _drop_idle_waits(graph: Any) -> None:
+    """Take out control inputs from what has nothing left to do: reads of variables that are constants now."""
+    idle: set[str] = set()
+    found = {node.name for node in graph.node if node.op == "Const" and not node.input}
+    while found:  # few rounds: a read, and the group of all reads
+        idle |= found
+        waiting = (node for node in graph.node if node.op in _IDLE and node.name not in idle)
+        found = {node.name for node in waiting if all(parse_input(text)[0] in idle for text in node.input)}
+    for node in graph.node:
+        kept = [text for text in node.input if not (text.startswith("^") and text[1:] in idle)]
+        if len(kept) < len(node.input):
+            node.input[:] = kept

@@ -11,10 +11,11 @@ from graphviewer.analysis.ops import PLACEHOLDER_OPS, SAVE_OPS, inside_loops, is
 from graphviewer.analysis.refusals import refuse_output
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, parse_input, resolve_all
+from graphviewer.model.endpoints import endpoints_named
+from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.protos import DataType, dtype_name
 
-_MOST_ENDS = 10
+MOST_ENDS = 10
 _NO_ENDS = PLACEHOLDER_OPS | {"Const"}
 
 
@@ -25,12 +26,12 @@ def fetchable(document: Document, names: Sequence[str]) -> list[Endpoint]:
         UnknownNameError: a name means no node.
         OperationError: a node gives no value, or would change or write something; the message says why.
     """
-    ends = resolve_all(names, document.graph.index)
-    for end in ends:
+    found = endpoints_named(document, names, "outputs")
+    for end in found:
         reason = _refusal(document, end)
         if reason:
             raise OperationError(f"'{end}' cannot be run for its value: {reason}.", "Choose a node that computes one.")
-    return ends
+    return found
 
 
 def _refusal(document: Document, end: Endpoint) -> str:
@@ -56,9 +57,9 @@ def default_outputs(after: Document, before: Document) -> list[str]:
         OperationError: the graphs have no such name in common.
     """
     suggested = (one.name for one in suggest_outputs(after) if _gives_value(after, one.name))
-    for found in (_signed(after), _ends(after), list(itertools.islice(suggested, 1))):
+    for found in (_signed(after), list(map(str, ends(after))), list(itertools.islice(suggested, 1))):
         both = [name for name in found if _gives_value(before, name) and _gives_value(after, name)]
-        if both and len(both) <= _MOST_ENDS:
+        if both and len(both) <= MOST_ENDS:
             return both
     raise OperationError("The two graphs have no output in common.", "Name one with --output.")
 
@@ -75,16 +76,16 @@ def _signed(document: Document) -> list[str]:
     return [str(Endpoint(*parse_input(name))) for name in dict.fromkeys(known)]
 
 
-def _ends(document: Document) -> list[str]:
-    """Nodes that nobody reads and that can be outputs."""
+def ends(document: Document) -> list[Endpoint]:
+    """Nodes that nobody reads and that can be outputs, the first few."""
     graph = document.graph
     read = set(graph.src[~graph.control].tolist())
-    ends = (number for number in range(len(graph)) if number not in read and graph.ops[number] not in _NO_ENDS)
+    unread = (number for number in range(len(graph)) if number not in read and graph.ops[number] not in _NO_ENDS)
     found = []
-    for number in ends:
+    for number in unread:
         end = Endpoint(graph.names[number])
         if not refuse_output(document, end) and not _refusal(document, end):
-            found.append(str(end))
-            if len(found) > _MOST_ENDS:
+            found.append(end)
+            if len(found) > MOST_ENDS:
                 break
     return found

@@ -13,7 +13,9 @@ from graphviewer.analysis.ops import output_count
 from graphviewer.analysis.touches import Touch
 from graphviewer.errors import OperationError, UnknownNameError
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, nearest, resolve
+from graphviewer.model.endpoints import endpoint_named
+from graphviewer.model.names import Endpoint, nearest
+from graphviewer.runtime.counterparts import Paired, paired_inputs, paired_outputs
 from graphviewer.runtime.feeds import FeedError, Wanted, batch_size, fit, make, narrowed, read, wanted
 from graphviewer.runtime.network import asset_paths, prepare
 from graphviewer.runtime.outputs import fetchable
@@ -50,6 +52,8 @@ class Side:
         feeds: the same, described.
         assets: paths of files, by the tensors that hold them.
         checkpoint: where the variables' values are.
+        unused: names of given feeds that the outputs do not need.
+        paired: tensors that are compared, or fed, with others of the other graph than those of their name.
     """
 
     label: str
@@ -58,6 +62,7 @@ class Side:
     assets: Mapping[Endpoint, bytes]
     checkpoint: Path | None = None
     unused: tuple[str, ...] = ()
+    paired: tuple[Paired, ...] = ()
     values: dict[Endpoint, NDArray[Any]] = field(default_factory=dict)
     feeds: list[Feed] = field(default_factory=list)
 
@@ -120,21 +125,24 @@ def pair(
         OperationError: an output that cannot be run, or an input of the result that the original does not have.
         FeedError: a feed that cannot be read, or a tensor that none can be made for.
     """
-    ends = [fetchable(document, outputs) for document in (before, after)]
+    pairs = paired_outputs(before, after, outputs)
+    ends = [[one.before for one in pairs], [one.after for one in pairs]]
     own = [_named(document, given) for document in (before, after)]
     _require_known(given, own, before)
     _require_computed(ends, own)
     known = asset_paths(before)
     assets = {**_unwritten(known, before, after), **asset_paths(after)}
     part = prepare(after, ends[1], own[1], assets)
-    twins = _counterparts(trace(before, ends[0], own[0]), part, assets)
+    met: dict[Endpoint, Paired] = {}
+    twins = _counterparts(trace(before, ends[0], own[0]), part, assets, met)
     # Once more with these cut: what is read only behind them no longer counts for the others.
     plain = [twin for endpoint, twin in twins.items() if twin == endpoint]
-    twins = _counterparts(trace(before, ends[0], [*own[0], *plain]), part, assets)
+    twins = _counterparts(trace(before, ends[0], [*own[0], *plain]), part, assets, met)
     whole = prepare(before, ends[0], [*own[0], *twins.values()], known)
     used = {*whole.fed, *(twins[one] for one in own[1] if one in twins)}
     needless = tuple(name for one, name in own[0].items() if one not in used)
     first = Side("the original", whole, ends[0], known, checkpoint or before.checkpoint, needless)
+    first.paired = tuple(one for one in [*pairs, *met.values()] if one.by)
     second = Side("the result", part, ends[1], assets, checkpoint or after.checkpoint or before.checkpoint)
     same = {twin: _joint(wanted(after, endpoint), wanted(before, twin)) for endpoint, twin in twins.items()}
     wants = {endpoint: same.get(endpoint) or wanted(before, endpoint) for endpoint in [*same, *first.missing()]}
@@ -197,7 +205,7 @@ def _named(document: Document, given: Iterable[str]) -> dict[Endpoint, str]:
     found: dict[Endpoint, str] = {}
     for name in given:
         try:
-            endpoint = resolve(name, document.graph.index)
+            endpoint = endpoint_named(document, name, "inputs")
         except UnknownNameError:
             continue
         count = output_count(document.node(document.graph.index[endpoint.node]))
@@ -226,20 +234,33 @@ def _require_known(given: Iterable[str], own: Sequence[Mapping[Endpoint, str]], 
         raise UnknownNameError(f"There is no tensor '{unknown[0]}' to feed.", hint)
 
 
-def _counterparts(before: Part, after: Part, assets: Mapping[Endpoint, bytes]) -> dict[Endpoint, Endpoint]:
-    """The original's tensor for each that the result is fed."""
-    found = {}
-    for endpoint in after.fed:
-        if endpoint in assets:
-            continue
-        twin = _counterpart(before, endpoint)
-        if twin is None:
-            raise OperationError(
-                f"'{endpoint}' is fed in the result, and the original has no tensor of that name.",
-                "Inputs must keep their names for a comparison of values.",
-            )
-        found[endpoint] = twin
-    return found
+def _counterparts(
+    before: Part, after: Part, assets: Mapping[Endpoint, bytes], met: dict[Endpoint, Paired]
+) -> dict[Endpoint, Endpoint]:
+    """The original's tensor for each that the result is fed.
+
+    Args:
+        met: pairs of other names, by the result's tensor; those that are found are added.
+
+    Raises:
+        OperationError: the original has none.
+    """
+    fed = [endpoint for endpoint in after.fed if endpoint not in assets]
+    twins = {endpoint: _counterpart(before, endpoint) for endpoint in fed}
+    found = {endpoint: twin for endpoint, twin in twins.items() if twin is not None}
+    found |= {endpoint: met[endpoint].before for endpoint in fed if endpoint in met}
+    lost = [endpoint for endpoint in fed if endpoint not in found]
+    if not lost:
+        return found
+    left = [endpoint for endpoint in before.fed if endpoint not in assets and endpoint not in found.values()]
+    pairs = paired_inputs(before.document, after.document, left, lost)
+    if pairs is None:
+        raise OperationError(
+            f"'{lost[0]}' is fed in the result, and the original has no tensor of that name.",
+            "Inputs must keep their names, or their places in signatures, for a comparison of values.",
+        )
+    met.update({pair.after: pair for pair in pairs})
+    return found | {pair.after: pair.before for pair in pairs}
 
 
 def _counterpart(before: Part, endpoint: Endpoint) -> Endpoint | None:

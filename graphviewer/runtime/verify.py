@@ -23,9 +23,9 @@ from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress, silent
 from graphviewer.runtime.compare import Difference, difference, largest
+from graphviewer.runtime.counterparts import Paired
 from graphviewer.runtime.engine import CannotRunError
 from graphviewer.runtime.network import Network
-from graphviewer.runtime.outputs import default_outputs
 from graphviewer.runtime.pairing import Feed, Given, Side, pair
 from graphviewer.runtime.permission import NotAllowedError, require_permission
 
@@ -56,6 +56,7 @@ class Verdict:
         feeds: what the original was fed.
         touches: what the graphs could touch, where they were not run because of that.
         unused: names of given feeds that the outputs do not need.
+        paired: tensors that were compared, or fed, with others of the other graph than those of their name.
     """
 
     verdict: Literal["same", "different", "cannot"]
@@ -66,9 +67,10 @@ class Verdict:
     feeds: tuple[Feed, ...] = ()
     touches: tuple[Touch, ...] = ()
     unused: tuple[str, ...] = ()
+    paired: tuple[Paired, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As the contract has it; hint, feeds, touches and unused beside."""
+        """As the contract has it; hint, feeds, touches, unused and paired beside."""
         return {
             "verdict": self.verdict,
             "reason": self.reason,
@@ -78,6 +80,7 @@ class Verdict:
             "feeds": [feed._asdict() for feed in self.feeds],
             "touches": [touch._asdict() for touch in self.touches],
             "unused": list(self.unused),
+            "paired": [pair.to_json() for pair in self.paired],
         }
 
 
@@ -97,7 +100,7 @@ def verify(
     Args:
         before: the original.
         after: the result of an operation on it, or any graph with the same outputs.
-        outputs: names that both graphs know; by default where the result ends.
+        outputs: names that both graphs know, or that signatures pair; by default where the result ends.
         feeds: values by name of a tensor of either graph; the rest is made up.
         checkpoint: values of the variables of both graphs; by default each document's own.
         allow: run graphs that could touch files, the network or Python.
@@ -111,31 +114,37 @@ def verify(
     fed: tuple[Feed, ...] = ()
     first_half: Progress = lambda part, text: progress(0.05 + 0.5 * part, text)  # noqa: E731
     try:
-        names = list(outputs) or default_outputs(after, before)
-        sides = pair(before, after, names, feeds, checkpoint=checkpoint, seed=seed)
+        sides = pair(before, after, outputs, feeds, checkpoint=checkpoint, seed=seed)
         fed = tuple(sides[0].feeds)
         require_permission([touch for side in sides for touch in side.part.touches()], allow=allow)
         progress(0.02, "starting TensorFlow")
         try:
             first, seconds_before = _original(sides[0], first_half)
         except CannotRunError as error:
-            single = pair(before, after, names, feeds, checkpoint=checkpoint, seed=seed, batch=1)
+            single = pair(before, after, outputs, feeds, checkpoint=checkpoint, seed=seed, batch=1)
             if _same_shapes(single[0], sides[0]):
                 raise
             sides, fed = single, tuple(single[0].feeds)
             first, seconds_before = _again(sides[0], first_half, error)
-        second, seconds_after = _result(sides[1], lambda part, text: progress(0.55 + 0.45 * part, text))
+        second, seconds_after = run_result(sides[1], lambda part, text: progress(0.55 + 0.45 * part, text))
     except (Cancelled, UnknownNameError):
         raise
     except GraphViewerError as error:
         touched = error.touches if isinstance(error, NotAllowedError) else ()
         reason = f"cannot verify: {error.message.rstrip('.')}"
         return Verdict("cannot", reason, hint=error.hint, feeds=fed, touches=touched)
-    found = _differences(sides[0].outputs, first, second)
+    found = differences(sides[0].outputs, first, second)
+    return judged(found, (seconds_before, seconds_after), sides[0])
+
+
+def judged(found: Sequence[Difference], seconds: tuple[float, float], side: Side) -> Verdict:
+    """The verdict on runs of two graphs; ``side`` is the one that tells what was fed."""
     unequal = next((one for one in found if not one.same), None)
     reason = f"'{unequal.name}' {unequal.reason}" if unequal is not None else f"difference {largest(found):.3g}"
     verdict: Literal["same", "different"] = "same" if unequal is None else "different"
-    return Verdict(verdict, reason, found, (seconds_before, seconds_after), feeds=fed, unused=sides[0].unused)
+    return Verdict(
+        verdict, reason, tuple(found), seconds, feeds=tuple(side.feeds), unused=side.unused, paired=side.paired
+    )
 
 
 def _same_shapes(first: Side, second: Side) -> bool:
@@ -150,7 +159,8 @@ def _again(side: Side, progress: Progress, refusal: CannotRunError) -> tuple[Arr
         raise refusal from None
 
 
-def _differences(ends: Sequence[Endpoint], first: Arrays, second: Arrays) -> tuple[Difference, ...]:
+def differences(ends: Sequence[Endpoint], first: Arrays, second: Arrays) -> tuple[Difference, ...]:
+    """Of each output, how far the values of two runs are apart."""
     return tuple(difference(str(end), *values) for end, *values in zip(ends, first, second, strict=True))
 
 
@@ -167,13 +177,14 @@ def _original(side: Side, progress: Progress) -> tuple[Arrays, float]:
         taken: list[float] = []
         for again, seconds in _runs(network, side.values, _RANDOM if random else _USUAL):
             taken.append(seconds)
-            changing = next((one for one in _differences(side.outputs, first, again) if not one.same), None)
+            changing = next((one for one in differences(side.outputs, first, again) if not one.same), None)
             if changing is not None:
-                raise _not_deterministic(changing, random)
+                raise not_deterministic(changing, random)
     return first, statistics.median(taken)
 
 
-def _not_deterministic(changing: Difference, random: str) -> OperationError:
+def not_deterministic(changing: Difference, random: str) -> OperationError:
+    """What is said where an output has other values in every run; ``random`` is a node that would explain it."""
     why = f": '{random}' draws random numbers" if random else ""
     return OperationError(
         f"the original is not deterministic{why}; '{changing.name}' {changing.reason} from one run to the next.",
@@ -181,7 +192,8 @@ def _not_deterministic(changing: Difference, random: str) -> OperationError:
     )
 
 
-def _result(side: Side, progress: Progress) -> tuple[Arrays, float]:
+def run_result(side: Side, progress: Progress) -> tuple[Arrays, float]:
+    """Run the result; its values and median time."""
     with _network(side, progress) as network:
         progress(0.9, "running the result")
         first = network.run(side.values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphviewer.model.names import resolve_all
+from graphviewer.model.endpoints import Side, endpoints_named
 from graphviewer.model.progress import Progress, silent
 from graphviewer.worker.opening import opened
 
@@ -53,6 +53,7 @@ def predict(
 
     given = {name: value for name, value in parameters.items() if value is not None}
     document = opened(path, given.get("checkpoint"), progress, tags)
-    ends = {name: resolve_all(given.pop(name, ()), document.graph.index) for name in ("outputs", "inputs")}
+    sides: tuple[Side, ...] = ("outputs", "inputs")
+    ends: dict[str, Any] = {side: endpoints_named(document, given.pop(side, ()), side) for side in sides}
     size = freeze_size(document, **ends, **given, progress=lambda done, message: progress(0.3 + 0.7 * done, message))
     return {"bytes": size, "warnings": size_warnings(size)}

@@ -12,9 +12,13 @@ from typing import Any
 
 from graphviewer.errors import OperationError
 from graphviewer.formats import open_document, save_document
+from graphviewer.formats.encode import graph_size
+from graphviewer.formats.metagraph import GRAPH_DEF
+from graphviewer.formats.wire import header
 from graphviewer.formats.writing import write_atomically
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, resolve_all
+from graphviewer.model.endpoints import endpoints_named
+from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.provenance import Provenance, provenance_path
@@ -78,7 +82,7 @@ def run_operation(
     return {
         "output": str(target),
         "nodes": [len(document.graph_def.node), len(result.document.graph_def.node)],
-        "bytes": [_size(document, Path(path)), target.stat().st_size],
+        "bytes": [_size(document, target), target.stat().st_size],
         "outputs": list(result.outputs),
         "inputs": list(result.inputs),
         "frozen": result.frozen,
@@ -123,7 +127,7 @@ def roles(
     document = opened(path, checkpoint, progress, tags)
     progress(0.4, "finding what each node is for")
     chosen = _outputs(document, outputs)
-    overlay = classify(document, chosen, resolve_all(inputs, document.graph.index))
+    overlay = classify(document, chosen, endpoints_named(document, inputs, "inputs"))
     used = [str(endpoint) for endpoint in chosen]
     if out is None:
         return {"outputs": used, "roles": _by_name(document, overlay)}
@@ -170,7 +174,7 @@ def suggest(
     document = opened(path, None, progress, tags)
     progress(0.4, "looking for outputs and inputs")
     ranked = suggest_outputs(document, limit)
-    chosen = resolve_all([*outputs] or [best.name for best in ranked[:1]], document.graph.index)
+    chosen = endpoints_named(document, [*outputs] or [best.name for best in ranked[:1]], "outputs")
     fed = suggest_inputs(document, chosen, limit) if chosen else []
     listed = [[{"name": s.name, "score": s.score, "reason": s.reason} for s in found] for found in (ranked, fed)]
     return {"outputs": listed[0], "inputs": listed[1]}
@@ -283,7 +287,9 @@ def touches(
     return {"touches": [touch._asdict() for touch in found]}
 
 
-def keras(path: str, out: str, *, force: bool = False, progress: Progress = silent) -> dict[str, Any]:
+def keras(
+    path: str, out: str, *, force: bool = False, prove: bool = False, progress: Progress = silent
+) -> dict[str, Any]:
     """Load a Keras model, which runs code from its file, and write its graph with the weights in it.
 
     Imports TensorFlow and Keras. Ask the user first.
@@ -292,13 +298,21 @@ def keras(path: str, out: str, *, force: bool = False, progress: Progress = sile
         path: ``.keras`` or ``.h5``.
         out: file to write; ``.meta`` keeps the signature.
         force: replace a file that is there.
+        prove: run the model, and the graph that was written, on the same values; the answer then holds the JSON of
+            ``verify`` as ``verification``.
     """
     from graphviewer.runtime.keras import read_keras
 
-    document = read_keras(Path(path), _part(progress, 0.0, 0.9))
-    progress(0.9, f"writing {Path(out).name}")
-    save_document(document, out, force=force)
-    return {"output": out, "nodes": len(document.graph_def.node)}
+    model = read_keras(Path(path), _part(progress, 0.0, 0.7))
+    progress(0.7, f"writing {Path(out).name}")
+    save_document(model.document, out, force=force)
+    answer = {"output": out, "nodes": len(model.document.graph_def.node)}
+    if not prove:
+        return answer
+    from graphviewer.runtime.keras_proof import prove as compare_runs
+
+    verdict = compare_runs(model, open_document(out), progress=_part(progress, 0.75, 1.0))
+    return answer | {"verification": verdict.to_json()}
 
 
 JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
@@ -338,7 +352,7 @@ def _outputs(document: Document, names: Sequence[str]) -> list[Endpoint]:
     found = list(names) or [best.name for best in suggest_outputs(document, 1)]
     if not found:
         raise OperationError("No output was named, and none suggests itself.", "Name one with --output.")
-    return resolve_all(found, document.graph.index)
+    return endpoints_named(document, found, "outputs")
 
 
 def _by_name(document: Document, overlay: Overlay) -> dict[str, Any]:
@@ -360,6 +374,13 @@ def _answer(out: str, whole: Mapping[str, Any], short: Mapping[str, Any]) -> dic
     return {"output": out, **short}
 
 
-def _size(document: Document, path: Path) -> int:
-    """Bytes of the file that was opened; of the graph itself where it came from a folder of files."""
-    return path.stat().st_size if path.is_file() else int(document.graph_def.ByteSize())
+def _size(document: Document, target: Path) -> int:
+    """Bytes before, to set beside those of ``target``: of the file that was opened; of what its format would hold where
+    the graph came from a folder of files.
+    """
+    if document.path is not None and document.path.is_file():
+        return document.path.stat().st_size
+    size = graph_size(document)
+    if target.suffix.lower() != ".meta":
+        return size
+    return len(header(GRAPH_DEF, size)) + size + (document.meta.ByteSize() if document.meta is not None else 0)

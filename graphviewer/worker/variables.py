@@ -10,6 +10,7 @@ from typing import Any
 
 from graphviewer.analysis.coverage import Coverage, VariableRow, coverage
 from graphviewer.analysis.restoring import offer_prefix, restoring_lines
+from graphviewer.analysis.variable_keys import NoKeys
 from graphviewer.errors import CheckpointError
 from graphviewer.formats import open_document
 from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, Checkpoint, open_checkpoint
@@ -18,19 +19,6 @@ from graphviewer.model.tensors import TensorError, numpy_dtype
 from graphviewer.protos import DataType, dtype_name
 
 _DTYPES = 64  # more than there are
-
-
-class _NoKeys:
-    """In place of a checkpoint where there is none."""
-
-    def keys(self) -> list[str]:
-        return []
-
-    def shape(self, key: str) -> list[int]:
-        raise KeyError(key)
-
-    def dtype(self, key: str) -> int:
-        raise KeyError(key)
 
 
 def variables(
@@ -50,7 +38,7 @@ def variables(
     prefix = document.checkpoint
     progress(0.5, "comparing variables and keys")
     opened = open_checkpoint(prefix) if prefix is not None else None
-    found = coverage(document, opened or _NoKeys(), ignored=(OBJECT_GRAPH_KEY,))
+    found = coverage(document, opened or NoKeys(), ignored=(OBJECT_GRAPH_KEY,))
     offer = offer_prefix(found, opened) if opened is not None else None
     return {
         "variables": [_row(row, opened) for row in found.variables],

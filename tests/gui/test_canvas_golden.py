@@ -68,7 +68,7 @@ def shown(subject: Subject) -> tuple[Scene, Camera]:
         whole = QRectF(-16, -28, drawing.width + 40, drawing.height + 40)
         camera = Camera.of_rect(whole, WIDTH, HEIGHT)
         return scene, camera if camera.scale < 1.15 else fit(
-            (drawing.width, drawing.height), (WIDTH, HEIGHT), scene.start
+            (drawing.width, drawing.height), (WIDTH, HEIGHT), scene.start(WIDTH, HEIGHT)
         )
     item = made.scopes.by_path.get(subject.look_at)
     if item is None:

@@ -6,7 +6,14 @@ from canvas_graphs import corner, leaf, scene
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProxyStyle, QStyle
 
+from graphviewer.gui.canvas.view import GraphCanvas
+
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
+
+
+def is_middle(canvas: GraphCanvas, item: int) -> bool:
+    off = canvas.view_rect().center() - canvas.item_rect(item).center()
+    return off.manhattanLength() < 1e-5
 
 
 def test_that_zooming_glides_in_less_than_a_fifth_of_a_second(canvas, qtbot, made):
@@ -16,7 +23,7 @@ def test_that_zooming_glides_in_less_than_a_fifth_of_a_second(canvas, qtbot, mad
     canvas.zoom_to(leaf(made, "net/prob"))
     assert canvas._motion.duration() < 200
     qtbot.waitUntil(lambda: canvas._motion.state() == canvas._motion.State.Stopped)
-    assert canvas.view_rect().center() == canvas.item_rect(leaf(made, "net/prob")).center()
+    assert is_middle(canvas, leaf(made, "net/prob"))
     assert len(moves) >= 1
 
 
@@ -39,7 +46,7 @@ def test_that_nothing_glides_when_the_system_wants_no_motion(canvas, made):
     canvas.animate = True
     canvas.zoom_to(leaf(made, "net/prob"))
     assert canvas._motion.state() == canvas._motion.State.Stopped
-    assert canvas.view_rect().center() == canvas.item_rect(leaf(made, "net/prob")).center()
+    assert is_middle(canvas, leaf(made, "net/prob"))
     canvas.setStyle(None)
 
 

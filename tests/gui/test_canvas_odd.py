@@ -56,7 +56,7 @@ def test_that_it_is_drawn_whole_and_every_frame_is_quick(rows):
     scene = Scene(drawing, scopes, selection=frozenset([int(scopes.leaf[0])]))
     image = QImage(1000, 700, QImage.Format.Format_RGB32)
     cameras = [Camera.of_rect(QRectF(0, 0, drawing.width, drawing.height), 1000, 700)]
-    cameras.append(fit((drawing.width, drawing.height), (1000, 700), scene.start))
+    cameras.append(fit((drawing.width, drawing.height), (1000, 700), scene.start(1000, 700)))
     for box in np.linspace(0, len(drawing) - 1, 9).astype(int).tolist():
         left, top, right, bottom = scene.bounds[:, box].tolist()
         cameras.append(cameras[1].close_up(QRectF(left, top, right - left, bottom - top)))

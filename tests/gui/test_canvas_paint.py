@@ -10,8 +10,9 @@ from PySide6.QtGui import QImage, QPainter
 
 from graphviewer.gui.canvas import boxes, names, shapes
 from graphviewer.gui.canvas.boxes import in_view
-from graphviewer.gui.canvas.camera import FIT_SCALE, READABLE_SCALE, Camera, fit
+from graphviewer.gui.canvas.camera import Camera
 from graphviewer.gui.canvas.easel import Easel
+from graphviewer.gui.canvas.edges import dashes
 from graphviewer.gui.canvas.kinds import Kind
 from graphviewer.gui.canvas.lettering import LONGEST, Lettering, Writing, harmless
 from graphviewer.gui.canvas.look import Look
@@ -284,34 +285,12 @@ def test_that_hubs_have_stubs():
     assert len(np.unique(pixels(below).reshape(-1, 3), axis=0)) > 1
 
 
-# -- camera -----------------------------------------------------------------------------------------------------
-
-
-def test_that_fit_shows_all_of_a_small_graph():
-    camera = fit((300, 200), (1400, 900), start=150)
-    assert camera.scale == FIT_SCALE
-    assert camera.rect.contains(QRectF(0, 0, 300, 200))
-
-
-def test_that_fit_of_a_long_graph_starts_at_its_top_and_can_be_read():
-    camera = fit((5_000, 400_000), (1400, 900), start=4_000)
-    assert camera.scale == READABLE_SCALE
-    assert camera.top < 0
-    assert camera.rect.left() < 4_000 < camera.rect.right()
-    assert camera.rect.right() <= 5_000 + 60
-
-
-def test_that_zooming_keeps_the_point_under_the_pointer():
-    camera, at = Camera(0.7, 12.0, -30.0, 800, 600), QPointF(123, 456)
-    before, after = camera.to_scene(at), camera.zoomed(1.9, at, 0.01).to_scene(at)
-    assert (after - before).manhattanLength() < 1e-9
-
-
-def test_that_a_motion_of_the_camera_begins_and_ends_where_it_should():
-    one, other = Camera(0.5, 0.0, 0.0, 800, 600), Camera(2.0, 900.0, -200.0, 800, 600)
-    for t, end in ((0.0, one), (1.0, other)):
-        assert one.between(other, t) == pytest.approx(end)
-    assert one.scale < one.between(other, 0.5).scale < other.scale
+def test_that_the_short_pieces_of_a_curve_are_drawn_where_the_dashes_are():
+    x = np.arange(0, 70, 3.5)
+    pieces = np.stack([x, 0 * x, x + 3.5, 0 * x], axis=1)
+    assert len(dashes(pieces)) == len(pieces) / 2
+    straight = np.array([[0.0, 0.0, 0.0, 60.0]])
+    assert len(dashes(straight)) == 1, "its pen makes the dashes"
 
 
 def test_that_an_edge_outside_of_the_window_costs_nothing(made, monkeypatch):
@@ -371,7 +350,8 @@ def test_that_frames_behind_one_that_fills_the_window_need_no_painting(monkeypat
     frames = in_view(shown, camera, shown.frames)
     quick = pixels(picture(shown, camera))
     seen = boxes._seen_frames
-    with QPainter(QImage(300, 200, QImage.Format.Format_RGB32)) as painter:
+    image = QImage(300, 200, QImage.Format.Format_RGB32)  # a painter does not keep it alive
+    with QPainter(image) as painter:
         assert len(seen(Easel(painter, shown, Look(load_theme("light")), camera), frames).box) < len(frames.box) / 2
     monkeypatch.setattr(boxes, "_seen_frames", lambda ink, frames: frames)
     assert (pixels(picture(shown, camera)) == quick).all()

@@ -196,10 +196,10 @@ def test_that_items_of_another_graph_select_nothing(made):
 def test_that_an_empty_scene_answers_everything():
     shown = empty_scene()
     assert shown.box_at(0, 0) == -1
-    assert shown.box_near(0, 0) == -1
+    assert shown.boxes_near(0, 0, 1) == []
     assert shown.lit.source.tolist() == []
     assert shown.edge_bounds.shape == (4, 0)
-    assert (shown.start, shown.selected, shown.flags) == (0.0, (), ())
+    assert (shown.start(900, 700), shown.selected, shown.flags) == ((0.0, 0.0), (), ())
 
 
 def test_that_the_innermost_box_is_hit(made):

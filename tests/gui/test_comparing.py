@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QLabel, QToolButton
 
 from graphviewer import protos
 from graphviewer.gui.state.session import Selection
@@ -237,6 +237,17 @@ def test_that_two_files_of_one_name_are_told_apart_by_their_folders(
     assert window.comparing.comparison.title == "old ↔ new"
     assert [title.text() for title in window.stage.titles] == ["before: old/graph.pb", "after: new/graph.pb"]
     _settle(window, qtbot)
+
+
+def test_that_the_first_look_says_how_many_changes_there_are_and_what_colours_mean(compared: Window) -> None:
+    left, right = compared.stage.titles
+    assert (left.detail, right.detail) == ("", "1 added")
+    assert left.minimumSizeHint().width() == 0, "a long name makes no pane wider"
+    headline = compared.stage.legend.findChild(QLabel, "changeCount").text()
+    counts = compared.comparing.comparison.counts()
+    assert headline == f"<b>{sum(counts.values()) - counts['unchanged']} changes</b>"
+    tips = [chip.toolTip() for chip in compared.stage.legend.findChildren(QToolButton, "chip")]
+    assert any(one == "added: only the graph after has it\nClick to hide 1 node." for one in tips)
 
 
 def test_that_the_rows_that_are_shown_can_be_copied(compared: Window, qtbot: QtBot) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
 from graphviewer import protos
+from graphviewer.analysis.neighbourhood import lit
 from graphviewer.gui.state.selection import AFTER, BEFORE, Selection
 from tests.comparison_graphs import NEW_BODY, OLD_BODY, calling, network
 from tests.gui.conftest import WAIT
@@ -233,3 +235,89 @@ def test_that_the_inspector_tells_what_became_of_a_node_inside_a_function(bodies
 def test_that_the_legend_counts_what_is_inside_functions(bodies: Window) -> None:
     counts = bodies.comparing.comparison.counts()
     assert (counts["removed"], counts["added"]) == (1, 1)
+
+
+def _glowing(window: Window, side: int) -> set[str]:
+    """The nodes that a trace lights up on a side."""
+    version = (window.comparing.comparison.before, window.comparing.comparison.after)[side]
+    names, overlay = version.document.unfolded.graph.names, version.lenses["trace"]
+    return {names[node] for node in np.flatnonzero(lit(overlay))}
+
+
+def test_that_a_trace_walks_the_graph_it_starts_in_and_shows_twins_beside_it(compare: Compare, qtbot: QtBot) -> None:
+    after = network("tower_0/")
+    after.node[-1].input[:] = ["tower_0/net/one/abs"]  # the tail reads another node there
+    window = compare(network("import/"), after)
+    window.session.select(Selection("tower_0/tail", False, AFTER))
+    window.exploration.trace("ancestors")
+    qtbot.waitUntil(lambda: window.session.overlay_kind == "trace", timeout=WAIT)
+    assert _glowing(window, 1) == {f"tower_0/{name}" for name in ("tail", "net/one/abs", "net/one/relu", "x")}
+    assert _glowing(window, 0) == {f"import/{name}" for name in ("tail", "net/one/abs", "net/one/relu", "x")}
+    window.exploration.back_out()
+    window.session.select(Selection("import/tail", False, BEFORE))
+    window.exploration.trace("ancestors")
+    qtbot.waitUntil(lambda: window.session.overlay_kind == "trace", timeout=WAIT)
+    assert len(_glowing(window, 0)) == len(_glowing(window, 1)) == len(network().node)
+
+
+def test_that_a_path_may_end_on_the_other_side(compare: Compare, qtbot: QtBot) -> None:
+    window = compare(network("import/"), network(""))
+    window.session.select(Selection("net/one/relu", False, AFTER))
+    window.session.select_second(Selection("import/net/two/neg", False, BEFORE))
+    window.exploration.find_path()
+    qtbot.waitUntil(lambda: window.session.overlay_kind == "trace", timeout=WAIT)
+    assert _glowing(window, 1) == {"net/one/relu", "net/one/abs", "net/two/neg"}
+    assert _glowing(window, 0) == {f"import/{name}" for name in _glowing(window, 1)}
+
+
+def test_that_a_merged_view_traces_from_what_was_selected_on_a_side(compare: Compare, qtbot: QtBot) -> None:
+    window = compare(network("import/"), network(""))
+    window.session.select(Selection("import/net/one/abs", False, BEFORE))
+    window.stage.toggle_merged()
+    _settle(window, qtbot)
+    window.exploration.trace("ancestors")
+    qtbot.waitUntil(lambda: window.session.overlay_kind == "trace", timeout=WAIT)
+    comparison = window.comparing.comparison
+    names = comparison.merged.document.unfolded.graph.names
+    assert {names[node] for node in np.flatnonzero(lit(comparison.lenses["trace"]))} == {
+        "x", "net/one/relu", "net/one/abs"
+    }  # fmt: skip
+
+
+def _long(last: str) -> protos.GraphDef:
+    """A chain far longer than any window, whose last node differs."""
+    graph_def = protos.GraphDef()
+    graph_def.node.add(name="x", op="Placeholder").attr["dtype"].type = protos.DataType.FLOAT
+    for number in range(120):
+        name = graph_def.node[-1].name
+        graph_def.node.add(name=f"step_{number}", op="Relu", input=[name]).attr["T"].type = protos.DataType.FLOAT
+    graph_def.node[-1].op = last
+    return graph_def
+
+
+def test_that_a_comparison_is_first_seen_where_a_change_is(compare: Compare, qtbot: QtBot) -> None:
+    window = compare(_long("Relu"), _long("Elu"))
+    pane = window.stage.left
+    rect = pane.canvas.item_rect(pane.item_of(Selection("step_119", False, BEFORE)))
+    assert pane.canvas.view_rect().contains(rect)
+
+
+def test_that_two_graphs_begin_together_at_the_top_of_the_first(compare: Compare, qtbot: QtBot) -> None:
+    window = compare(_long("Elu"), network(""))
+    left, right = window.stage.left.canvas, window.stage.right.canvas
+    assert left.camera.top < 0
+    assert left.camera.scale == right.camera.scale
+
+
+def test_that_a_tab_whose_scopes_were_opened_elsewhere_is_never_shown_empty(compare: Compare, qtbot: QtBot) -> None:
+    window = compare(network(""), network(""))
+    pane, first = window.stage.left, window.session.versions()[0]
+    window.session.show_tab(first)
+    _settle(window, qtbot)
+    pane.canvas.pan(-5_000, -5_000)
+    window.session.show_tab(window.session.tabs[1])
+    _settle(window, qtbot)
+    window.session.show_tab(first)
+    _settle(window, qtbot)
+    assert pane.canvas.scene_shown.solids.size
+    assert pane.canvas.view_rect().intersects(pane.canvas.item_rect(int(pane.drawing.item[0])))

@@ -60,6 +60,7 @@ def test_that_a_file_which_changed_on_disk_is_said_and_not_read(window: Window, 
     qtbot.waitUntil(lambda: not window.jobs.is_busy(), timeout=WAIT)
     path.write_text(CHANGED)
     window.run_operation("extract")
+    qtbot.waitUntil(window.furniture.banner.isVisible, timeout=WAIT)
     assert "changed on disk" in window.furniture.banner.text.text()
     assert not window.jobs.active()
 
@@ -183,7 +184,7 @@ def test_that_a_file_that_was_opened_is_not_written_over(window: Window, qtbot: 
         window.files.save(version, path)
         banner = window.furniture.banner
         qtbot.waitUntil(lambda banner=banner: banner.isVisible(), timeout=WAIT)
-        assert "is the file that is read" in banner.text.text()
+        assert "is open here" in banner.text.text()
         assert banner.button.text() == "Save As…"
         banner.hide()
     result = window.session.current.after
@@ -202,7 +203,7 @@ def test_that_a_source_whose_tab_was_closed_is_not_written_over(window: Window, 
     window.session.close_tab(result.parent)
     window.files.save(result, path)
     qtbot.waitUntil(window.furniture.banner.isVisible, timeout=WAIT)
-    assert "is the file that is read" in window.furniture.banner.text.text()
+    assert "is open here" in window.furniture.banner.text.text()
 
 
 def test_that_names_with_outer_spaces_can_be_outputs(window: Window, qtbot: QtBot, tmp_path: Path) -> None:

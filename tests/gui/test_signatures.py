@@ -86,6 +86,16 @@ def test_that_tensors_that_are_gone_are_told(window: Window, qtbot: QtBot, tmp_p
     assert "not in this version: rate" in window.furniture.state.text()
 
 
+def test_that_a_signature_is_one_change_of_the_endpoints(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    opened(window, qtbot, tmp_path, signed(f=({"x": "x:0"}, {"y": "n3:0"})))
+    changes: list[tuple[list[Endpoint], list[Endpoint]]] = []
+    family, rows = window.session.family, window.furniture.endpoints.signatures.list
+    window.session.endpoints_changed.connect(lambda: changes.append((list(family.inputs), list(family.outputs))))
+    for _ in range(2):  # the second time nothing is another
+        rows.itemClicked.emit(rows.item(0))
+    assert changes == [([Endpoint("x")], [Endpoint("n3")])]
+
+
 def test_that_a_file_without_signatures_shows_no_list(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
     window.open_path(write(tmp_path / "graph.pb", graph(3)))
     qtbot.waitUntil(lambda: window.session.version is not None, timeout=WAIT)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QColor, QIcon, QPalette, QRawFont
 
+from graphviewer.analysis.diff import STATUSES
 from graphviewer.gui.canvas.look import ink_on
-from graphviewer.gui.canvas.signs import PROBLEM_SIGNS, ROLE_SIGNS, STATUS_SIGNS, title
+from graphviewer.gui.canvas.signs import PROBLEM_SIGNS, ROLE_SIGNS, STATUS_MEANINGS, STATUS_SIGNS, title
 from graphviewer.gui.stage.legend import swatch
-from graphviewer.gui.style.theme import THEMES, choose_theme, icon, load_theme, tinted
+from graphviewer.gui.style.theme import FONT_FILES, THEMES, choose_theme, icon, load_theme, tinted
 from graphviewer.resources import resource
 
 # Simulation of dichromats in linear RGB. Source: Machado, Oliveira, Fernandes, "A Physiologically-based Model for
@@ -156,11 +157,11 @@ def test_that_roles_of_one_hue_have_different_signs():
 
 
 @pytest.mark.parametrize("signs", [ROLE_SIGNS, STATUS_SIGNS, PROBLEM_SIGNS])
-def test_that_signs_are_unique_and_in_the_bundled_font(qapp, signs):
-    font = QRawFont(str(resource("fonts/DejaVuSans.ttf")), 12)
+def test_that_signs_are_unique_and_in_the_bundled_fonts(qapp, signs):
+    fonts = [QRawFont(str(resource(file)), 12) for file in FONT_FILES]
     shown = [sign for sign in signs.values() if sign]
     assert len(set(shown)) == len(shown)
-    assert all(font.supportsCharacter(ord(letter)) for sign in shown for letter in sign)
+    assert all(font.supportsCharacter(ord(letter)) for font in fonts for sign in shown for letter in sign)
 
 
 def test_that_an_unknown_category_looks_like_a_plain_node(theme):
@@ -213,3 +214,9 @@ def test_that_the_title_of_a_category_is_its_key_in_words_but_for_the_forward_pa
     assert title("roles", "batch_norm_update") == "batch norm update"
     assert title("roles", "training_forward") == "other forward pass"
     assert title("diff", "removed") == "removed"
+
+
+def test_that_one_status_at_most_is_a_flat_stroke_and_each_says_what_it_means() -> None:
+    assert set(STATUS_MEANINGS) == set(STATUS_SIGNS) == set(STATUSES)
+    flat = [status for status, mark in STATUS_SIGNS.items() if mark in set("−–-~≈=_")]
+    assert flat == ["removed"], "at seven pixels all of these look alike"

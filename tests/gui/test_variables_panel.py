@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel
 
 from graphviewer.gui.panels.variables import VariablesPanel
 from graphviewer.gui.panels.variables_model import COLUMNS
@@ -111,6 +112,8 @@ def test_that_a_checkpoint_alone_is_drawn_and_its_rows_go_to_the_drawing(
     write_bundle(tmp_path / "alone", {"net/w": np.ones((2, 2), np.float32), "net/b": np.zeros(2, np.float32)})
     panel = shown(window, qtbot, tmp_path / "alone", 2)
     assert window.session.version.document.kind == "checkpoint"
+    advice = " ".join(one.text() for one in window.stage.legend.findChildren(QLabel))
+    assert "checkpoint holds variables only" in advice and "output" not in advice
     assert "2 variables" in window.furniture.state.text()
     assert panel.table.isColumnHidden(COLUMNS.index("Status"))
     panel._go(panel.rows.index(0, 0))

@@ -32,7 +32,7 @@ def test_that_statistics_are_those_of_the_values(tmp_path):
     np.testing.assert_array_equal(found.value, values * 2)
     assert found.to_json() == {
         "name": "y", "dtype": "float32", "shape": [2, 2], "min": -8.0, "max": 2.0, "mean": -3.0, "file": None,
-        "not_finite": 2,
+        "not_finite": 2, "std": 5.0, "zeros": 0, "nan": 1, "infinite": 1, "bars": [1, *[0] * 9, 1],
     }  # fmt: skip
     assert [(feed.name, feed.made) for feed in fed] == [("x", False)]
 
@@ -64,6 +64,23 @@ def test_that_outputs_are_written_as_arrays_that_numpy_reads(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "out" / "y.npy"), values * 2)
     with pytest.raises(WriteError, match="exists"):
         run_job("run", {**request, "folder": str(tmp_path / "out"), "force": False})
+
+
+def test_that_one_output_is_written_to_the_file_that_was_named(tmp_path):
+    document = saved(doubled, tmp_path)
+    np.save(tmp_path / "x.npy", np.ones([3, 2], np.float32))
+    request = {"path": str(document.path), "feeds": {"x": str(tmp_path / "x.npy")}, "npy": str(tmp_path / "twice.npy")}
+
+    found = run_job("run", {**request, "outputs": ["y"]})
+
+    assert found["outputs"][0]["file"] == str(tmp_path / "twice.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "twice.npy"), np.full([3, 2], 2.0, np.float32))
+    with pytest.raises(WriteError, match="exists"):
+        run_job("run", {**request, "outputs": ["y"]})
+    with pytest.raises(OperationError, match="holds one array, and 2 outputs"):
+        run_job("run", {**request, "outputs": ["y", "total"], "force": True})
+    with pytest.raises(WriteError, match="is the file that is read"):
+        run_job("run", {**request, "outputs": ["y"], "npy": str(tmp_path / "x.npy"), "force": True})
 
 
 def test_that_strings_and_bfloat16_are_written_as_numpy_knows_them(tmp_path):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from diff_graphs import document, node
 
@@ -9,6 +12,7 @@ from graphviewer.analysis.diff import by_scope, compare, in_words
 from graphviewer.analysis.diff.purposes import explained, role_sentences, roles_of_before, surviving_outputs
 from graphviewer.analysis.merge import merge
 from graphviewer.model.names import Endpoint
+from graphviewer.model.overlay import role_label
 from graphviewer.model.provenance import Provenance, Removal
 
 NODES = (
@@ -39,6 +43,15 @@ def test_that_what_survived_tells_what_the_graph_was_for(diff):
     assert surviving_outputs(diff) == [Endpoint("prob", 0)]
 
 
+def test_that_a_result_that_still_trains_is_seen_from_the_suggested_output():
+    named = (*NODES[:5], node("named", "Identity", "net/y"), node("prob", "Softmax", "named"), *NODES[6:])
+    diff = compare(document(*named), document(*NODES))
+    assert surviving_outputs(diff) == []
+    roles = roles_of_before(diff)
+    assert roles.counts()["inference"] == 5  # x, net/w, net/y, named, prob; neither the rate nor the update
+    assert role_sentences(diff, roles) == ["1 of 5 inference nodes spliced"]
+
+
 def test_that_every_removed_node_has_a_role_and_a_reason(diff, roles):
     removed = [one for one in explained(diff, roles).changes if one.status == "removed"]
     assert {one.name: one.details["role"] for one in removed} == {
@@ -48,7 +61,7 @@ def test_that_every_removed_node_has_a_role_and_a_reason(diff, roles):
         "train/Apply": "optimizer",
         "save/SaveV2": "save_restore",
     }
-    assert all(one.reason.startswith(one.details["role"].replace("_", " ") + ": ") for one in removed)
+    assert all(one.reason.startswith(role_label(one.details["role"]) + ": ") for one in removed)
 
 
 def test_that_the_reason_of_an_operation_stays():
@@ -71,6 +84,15 @@ def test_that_roles_that_lost_nodes_are_told_in_words(diff, roles):
         "all 2 initializer nodes removed",
         "the save restore node removed",
     ]
+
+
+def test_that_every_text_calls_a_role_what_the_legend_calls_it(diff, roles):
+    codes = np.full_like(roles.codes, list(roles.categories).index("training_forward"))
+    other = replace(roles, codes=codes)
+    assert role_sentences(diff, other)[0] == "5 of 9 other forward pass nodes removed"
+    told = [one for one in explained(diff, other).changes if one.status == "removed"]
+    assert all(one.reason.startswith("other forward pass: ") for one in told)
+    assert {one.details["role"] for one in told} == {"training_forward"}
 
 
 def test_that_scopes_are_summed_up_in_words(diff):

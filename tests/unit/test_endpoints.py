@@ -212,3 +212,27 @@ def test_that_an_output_without_an_input_is_warned_about():
 def test_that_an_empty_graph_has_no_suggestions():
     document = Document("graphdef", protos.GraphDef())
     assert suggest_outputs(document) == suggest_inputs(document, [Endpoint("x")]) == []
+
+
+def test_that_reads_of_frozen_variables_are_no_outputs():
+    b = frozen_network()
+    b.node("w/read", "Identity", "w", T=FLOAT)
+    assert names(suggest_outputs(b.document())) == ["y", "hidden"]
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(1, "1 batch norm or dropout above it is in training mode"),
+     (2, "2 batch norms or dropouts above it are in training mode")],
+)  # fmt: skip
+def test_that_nodes_in_training_mode_are_counted_in_words(count, told):
+    b = GraphBuilder()
+    b.node("x", "Placeholder", dtype=FLOAT, shape=[-1, 2, 2, 3])
+    b.const("scale", 1.0)
+    for number in range(count):
+        b.node(f"bn{number}", "FusedBatchNorm", f"bn{number - 1}" if number else "x", *["scale"] * 4, T=FLOAT)
+        b.graph_def.node[-1].attr["is_training"].b = True
+    b.node("y", "Softmax", f"bn{count - 1}", T=FLOAT)
+    best = suggest_outputs(b.document())[0]
+    assert best.name == "y"
+    assert told in best.reason

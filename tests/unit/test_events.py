@@ -143,3 +143,17 @@ def test_that_info_lists_them_and_verbs_take_one(log, tmp_path):
     assert loaded(run("info", log, "--tags", "train, fast@100:2", "--json"))["nodes"] == 6
     assert run("convert", log, tmp_path / "out.pb", "--tags", "eval@200").exit_code == 0
     assert len(open_document(tmp_path / "out.pb").graph) == 8
+
+
+def test_that_the_nodes_of_a_graph_are_counted_once_however_many_metagraphs_of_others_follow(tmp_path, monkeypatch):
+    path = tmp_path / "events.out.tfevents.1"
+    path.write_bytes(events(graph_event(3), *(meta_event(1, step=step) for step in range(40)), meta_event(3, step=40)))
+    counted = []
+    count = event_graphs.count_nodes
+    monkeypatch.setattr(event_graphs, "count_nodes", lambda *asked: counted.append(asked[1:]) or count(*asked))
+
+    found = open_document(path).extra["graphs"]
+
+    assert [one.name for one in found if one.meta is not None] == ["graph@0"]
+    assert len(found) == 41
+    assert counted.count(tuple(found[0].place[:2])) == 1

@@ -49,6 +49,21 @@ def test_that_nested_calls_become_nodes_under_the_name_of_the_call():
     assert (changes["y"], changes["y/once/mul"], changes.get("z")) == ("converted", "added", None)
 
 
+def test_that_a_result_waits_for_effects_in_one_order_whatever_the_order_in_memory():
+    """A map of protocol buffers has another order in every process."""
+    steps = [f"step{number}" for number in range(9)]
+    body = function("f", {"a": F}, {"out": (F, "a")}, *(node(f"{step} = NoOp") for step in steps))
+    body.control_ret.update({step: step for step in reversed(steps)})
+
+    after = by_name(
+        apply(
+            "inline-functions", document(placeholder(), call("y = PartitionedCall x", "f"), functions=[body])
+        ).document
+    )
+
+    assert list(after["y"].input) == ["x", *(f"^y/{step}" for step in steps)]
+
+
 def test_that_what_a_call_waited_for_comes_before_all_of_its_body():
     body = function("f", {"a": F}, {"out": (F, "sum:z:0")}, const("one", 1.0), identity("sum = AddV2 a one:output:0"))
     before = document(placeholder(), "first = NoOp", call("y = PartitionedCall x ^first", "f"), functions=[body])

@@ -118,7 +118,6 @@ def test_that_a_variable_is_seen_through_reads_entries_and_switches():
     behind = ops.variables_behind(graph)
     assert [behind[graph.index[name]] for name in ("v", "enter", "switch", "read", "same")] == [0] * 5
     assert [behind[graph.index[name]] for name in ("used", "p")] == [-1, -1]
-    assert [ops.variable_behind(graph, node) for node in range(len(graph))] == [0, 0, 0, 0, 0, None, None]
 
 
 def test_that_rings_of_identities_end():
@@ -127,7 +126,6 @@ def test_that_rings_of_identities_end():
         b.node(f"i{number}", "Identity", f"i{(number + 1) % 5}")
     graph = Graph.from_nodes(b.graph_def.node)
     assert set(ops.variables_behind(graph)) == {-1}
-    assert ops.variable_behind(graph, 0) is None
 
 
 def test_that_long_chains_of_identities_are_followed():

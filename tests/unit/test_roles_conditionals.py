@@ -104,6 +104,19 @@ def test_that_an_optimizer_inside_the_branch_of_a_function_trains_the_variable_t
     assert (found["step"], found["dw"], found["one"]) == ("optimizer", "gradient", "gradient")
 
 
+def test_that_the_target_of_a_remote_call_is_none_of_its_arguments():
+    b = regression()
+    b.node("weight", "VarHandleOp", dtype=FLOAT, shape=[1])
+    b.node("weight/read", "ReadVariableOp", "weight", dtype=FLOAT)
+    stepping(b)
+    b.const("target", 0)
+    b.node("remote", "RemoteCall", "target", "weight", "dw")
+    b.graph_def.node[-1].attr["f"].func.name = "step0"
+    document = b.document()
+    uses = Roles(document).facts.called_uses[document.graph.index["remote"]]
+    assert (uses.trained, uses.gradients) == ({1}, {2})
+
+
 def test_that_slow_copies_of_weights_belong_to_the_optimizer_and_a_swap_of_averages_does_not():
     def lookahead(*, together):
         b = regression()

@@ -8,7 +8,7 @@ from graphviewer import protos
 from graphviewer.analysis.candidates.parts import end_before_judge, ends_of_parts
 from graphviewer.analysis.candidates.uses import Uses
 from graphviewer.analysis.endpoints import suggest_outputs
-from graphviewer.analysis.roles import Roles
+from graphviewer.analysis.roles import Roles, classify
 from graphviewer.analysis.roles.arithmetic import climb
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.ones import ones
@@ -250,3 +250,13 @@ def test_that_an_unread_state_of_a_used_loop_is_not_suggested():
     found = [one.name for one in suggest_outputs(b.document())]
     assert found[0] == "y"
     assert "count/Exit" not in found
+
+
+def test_that_the_labels_themselves_are_told_from_what_depends_on_them():
+    b = regression()
+    descent(b)
+    document = b.document()
+    overlay = classify(document, [Endpoint("y")])
+    reasons = {name: overlay.reasons[number] for number, name in enumerate(document.graph.names)}
+    assert reasons["wanted"] == "Holds the labels, and the loss needs it."
+    assert reasons["error"] == "Depends on the labels, and the loss needs it."

@@ -115,6 +115,45 @@ def test_that_the_edges_inside_a_merged_function_say_what_became_of_them() -> No
     }
 
 
+def _with_ends(arguments: str, results: dict[str, str]) -> protos.GraphDef:
+    """A call of a function with these arguments and, by name, results."""
+    made = calling(OLD_BODY)
+    function = made.library.function[0]
+    while len(function.signature.input_arg) < len(arguments):
+        function.signature.input_arg.add()
+    for argument, name in zip(function.signature.input_arg, arguments, strict=True):
+        argument.name, argument.type = name, protos.DataType.FLOAT
+    del function.signature.output_arg[:]
+    function.ret.clear()
+    for name, source in results.items():
+        function.signature.output_arg.add(name=name, type=protos.DataType.FLOAT)
+        function.ret[name] = source
+    return made
+
+
+def test_that_results_and_arguments_that_only_the_first_graph_has_are_in_the_merged_body() -> None:
+    before = _with_ends("xy", {"out": "last:activations:0", "spare": "half:y:0"})
+    after = _with_ends("x", {"out": "last:activations:0"})
+    merged = _merged(before, after)
+    overlay, graph = unfolded_overlay(merged), merged.document.unfolded.graph
+    assert len(overlay.codes) == len(overlay.reasons) == len(graph)
+    statuses = {name: status for name, status in _statuses(merged.document, overlay).items() if "net/call/" in name}
+    assert statuses.pop("net/call/spare") == "removed" and statuses.pop("net/call/y") == "removed"
+    assert set(statuses.values()) == {"unchanged"}
+    codes = unfolded_edges(merged, overlay)
+    ends = zip(graph.src.tolist(), graph.dst.tolist(), codes.tolist(), strict=True)
+    lost = {(graph.names[a], graph.names[b]) for a, b, code in ends if EDGE_STATUSES[code] == "removed"}
+    assert {("net/call/half", "net/call/spare"), ("net/call", "net/call/y")} <= lost
+
+
+def test_that_a_result_that_reads_another_node_has_a_new_edge() -> None:
+    merged = _merged(_with_ends("x", {"out": "last:activations:0"}), _with_ends("x", {"out": "half:y:0"}))
+    graph, codes = merged.document.unfolded.graph, unfolded_edges(merged, unfolded_overlay(merged))
+    ends = zip(graph.src.tolist(), graph.dst.tolist(), codes.tolist(), strict=True)
+    found = {graph.names[a]: EDGE_STATUSES[code] for a, b, code in ends if graph.names[b] == "net/call/out"}
+    assert found == {"net/call/half": "added"}
+
+
 def test_that_a_removed_node_whose_name_is_another_node_after_gets_one_of_its_own() -> None:
     old = (("a", "Relu", ["x"]), ("b", "Abs", ["a:activations:0"]))
     new = (("b", "Relu", ["x"]), ("c", "Exp", ["b:activations:0"]))

@@ -2,31 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from graphviewer.analysis.roles.facts import Facts
+from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint, parse_input
 
 WEIGHT_BYTES = 256
 """A constant of more bytes counts as a weight in a graph without variables."""
-
-
-class Suggestion(NamedTuple):
-    """A candidate, best first.
-
-    Attributes:
-        name: ``x`` or ``x:1``.
-        score: higher is likelier; comparable within one list only.
-        reason: why, in words.
-    """
-
-    name: str
-    score: float
-    reason: str
 
 
 @dataclass

@@ -7,8 +7,9 @@ import numpy as np
 
 from graphviewer import protos
 from graphviewer.analysis import ops
-from graphviewer.analysis.candidates import Candidate, Suggestion, big_constants, signature_endpoints
+from graphviewer.analysis.candidates import Candidate, big_constants, signature_endpoints
 from graphviewer.analysis.roles import Roles
+from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
 from graphviewer.model.tensors import node_shape

@@ -8,11 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from graphviewer.analysis import ops
-from graphviewer.analysis.candidates import Candidate, Suggestion, big_constants, signature_endpoints
+from graphviewer.analysis.candidates import Candidate, big_constants, signature_endpoints
 from graphviewer.analysis.candidates.parts import end_before_judge, ends_of_parts
 from graphviewer.analysis.candidates.uses import Uses
 from graphviewer.analysis.roles import Roles
 from graphviewer.analysis.roles.markers import training_mode
+from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.model.graph import Mask
 
 WALKED = 200
@@ -146,6 +147,9 @@ class Outputs:
         writes = facts.assigns | facts.applies
         regularisers = self.forward.loss_only & ~facts.from_values
         weights, _ = self._weights
+        if facts.sources.any():
+            # What read a variable before it was frozen.
+            never |= facts.family({"Identity"}) & (first >= 0) & facts.family({"Const"})[first]
         if facts.sources.any() and weights.any():
             never |= ~(facts.from_values | facts.below(weights))
         never |= pivot | silent | unread_exits | partly | writes | regularisers
@@ -221,7 +225,8 @@ class Outputs:
             candidate.add(-6.0, "depends on the labels")
         in_training = np.count_nonzero(above & self._training_mode)
         if in_training:
-            candidate.add(-3.0, f"{in_training} batch norms or dropouts above it are in training mode")
+            told = "batch norm or dropout above it is" if in_training == 1 else "batch norms or dropouts above it are"
+            candidate.add(-3.0, f"{in_training} {told} in training mode")
         if facts.from_values[candidate.node] and (above & self._random).any():
             candidate.add(-2.0, "depends on random numbers")
 

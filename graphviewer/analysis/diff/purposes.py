@@ -10,16 +10,21 @@ import numpy as np
 
 from graphviewer.analysis.diff.pairing import STRUCTURE, UNMATCHED
 from graphviewer.analysis.diff.result import STATUSES, Change, Diff
+from graphviewer.analysis.endpoints import refuse_output, suggest_outputs
 from graphviewer.analysis.roles import classify
+from graphviewer.model.endpoints import endpoints_named
 from graphviewer.model.names import Endpoint
-from graphviewer.model.overlay import Overlay
+from graphviewer.model.overlay import Overlay, role_label
 
 _MOST_OUTPUTS = 32
 _GONE = ("removed", "spliced")
 
 
 def surviving_outputs(diff: Diff) -> list[Endpoint]:
-    """The ends of the second graph by their names in the first: what a smaller graph was made for."""
+    """The ends of the second graph by their names in the first: what a smaller graph was made for.
+
+    None where one of them cannot be an output: then the second graph trains or saves still, and ends everywhere.
+    """
     graph = diff.after.graph
     is_read, reads = (np.zeros(len(graph), np.bool_) for _ in range(2))
     is_read[graph.src[~graph.control]] = True
@@ -27,17 +32,24 @@ def surviving_outputs(diff: Diff) -> list[Endpoint]:
     ends = np.flatnonzero(~is_read & reads & (diff.origin >= 0))
     if not len(ends):  # nodes without any edge
         ends = np.flatnonzero(~is_read & (diff.origin >= 0))
+    if any(refuse_output(diff.after, Endpoint(graph.names[end])) for end in ends[:_MOST_OUTPUTS].tolist()):
+        return []
     return [Endpoint(diff.before.graph.names[node], 0) for node in diff.origin[ends[:_MOST_OUTPUTS]].tolist()]
 
 
 def roles_of_before(diff: Diff) -> Overlay | None:
-    """The roles of the first graph's nodes for what survived of it; None where nothing went away.
+    """The roles of the first graph's nodes for what survived of it, or for the best suggestion where that still trains.
 
-    A graph of 16,500 nodes takes half a second.
+    None where nothing went away. A graph of 16,500 nodes takes half a second.
     """
     if not any(change.status in _GONE for change in diff.changes):
         return None
-    return classify(diff.before, surviving_outputs(diff))
+    outputs = surviving_outputs(diff) or [
+        endpoint
+        for best in suggest_outputs(diff.before, 1)
+        for endpoint in endpoints_named(diff.before, [best.name], "outputs")
+    ]
+    return classify(diff.before, outputs)
 
 
 def explained(diff: Diff, roles: Overlay | None) -> Diff:
@@ -64,7 +76,7 @@ def _explained(change: Change, roles: Overlay, known: dict[tuple[str, str], Mapp
     op = change.details["op"][0]
     if change.status == "removed" and change.match in (UNMATCHED, STRUCTURE) and why:
         begin = why[:1] if why.startswith(op) else why[:1].lower()
-        reason = f"{role.replace('_', ' ')}: {begin}{why[1:].rstrip('.')}"
+        reason = f"{role_label(role)}: {begin}{why[1:].rstrip('.')}"
     details = known.get((op, role))
     if details is None:
         details = known[op, role] = {**change.details, "role": role}
@@ -82,7 +94,7 @@ def role_sentences(diff: Diff, roles: Overlay) -> list[str]:
         for status in _GONE:
             count = int(np.count_nonzero(statuses == STATUSES.index(status)))
             if count:
-                sentences.append((count, len(statuses), role.replace("_", " "), status))
+                sentences.append((count, len(statuses), role_label(role), status))
     if {role for _, _, role, _ in sentences} == {"unused"}:
         return []
     sentences.sort(key=lambda entry: -entry[0])

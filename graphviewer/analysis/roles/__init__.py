@@ -97,10 +97,13 @@ class Roles:
         own = ~facts.variables
         given.give(facts.mask(forward.losses), "loss", "It is minimised: the backward pass starts here.")
         inside, labelled = forward.above_loss, forward.labelled
+        labels = labelled & facts.sources
+        given.give(labels & inside & own, "loss", "Holds the labels, and the loss needs it.")
         given.give(labelled & inside & own, "loss", "Depends on the labels, and the loss needs it.")
         own &= ~facts.family(TRIVIAL_OPS) | (facts.readers() > 0)  # leftovers of gradient code go with their scope
         compared = facts.below(facts.family(ops.METRIC_OPS), facts.ends) & ~facts.ends & ~inside
         given.give(compared, "metric", "Compares predictions with labels.")
+        given.give(labels & ~inside & own, "metric", "Holds the labels, but the loss does not need it.")
         given.give(labelled & ~inside & own, "metric", "Depends on the labels, but the loss does not need it.")
         given.give(forward.loss_only & own, "loss", "Comes after the last weight, and only the loss uses it.")
         given.give(self._metric_values(given), "metric", "Reads what a metric summed up.")

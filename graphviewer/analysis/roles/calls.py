@@ -1,22 +1,19 @@
 """What calls of library functions do to variables: optimizer steps inside ``If``, ``Case`` and other calls."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from graphviewer import protos
 from graphviewer.analysis import ops
 from graphviewer.model.document import Document
+from graphviewer.model.function_body import FIRST_ARGUMENT, calls_of
+from graphviewer.model.nodes import data_inputs
 
 GRADIENT_ARGUMENTS = frozenset({"grad", "gradient", "delta", "indices", "out_backprop"})
 """What optimizer ops call the gradient; ``indices`` says which rows a sparse one is for."""
 
 NESTED = 8
 """Calls within calls up to which arguments are followed."""
-
-CHOOSING = frozenset({"Case", "If", "StatelessCase", "StatelessIf"})
-"""Calls whose first input chooses the function and is none of its arguments."""
-
-COUNTING = frozenset({"AssignAdd", "AssignAddVariableOp"})
 
 
 class Uses(NamedTuple):
@@ -39,9 +36,6 @@ class Uses(NamedTuple):
     assigned: frozenset[int] = frozenset()
 
 
-NOTHING = Uses()
-
-
 def argument_uses(document: Document, ops_inside: dict[int, frozenset[str]]) -> dict[int, Uses]:
     """What calls do with their inputs, by calling node; only calls of functions that change variables.
 
@@ -51,7 +45,7 @@ def argument_uses(document: Document, ops_inside: dict[int, frozenset[str]]) -> 
     calling = [node for node, inside in ops_inside.items() if any(map(ops.is_variable_write, inside))]
     if not calling:
         return {}
-    bodies = {name: _Body(function) for name, function in document.functions.items()}
+    bodies = {name: _Body(function, document.functions) for name, function in document.functions.items()}
     known: dict[str, Uses] = {}
     for _ in range(NESTED):
         found = {name: body.uses(known) for name, body in bodies.items() if body.changing}
@@ -63,7 +57,7 @@ def argument_uses(document: Document, ops_inside: dict[int, frozenset[str]]) -> 
 
 def _of_call(node: Any, known: dict[str, Uses]) -> Uses:
     """The uses of a call's inputs, over all functions that it may run."""
-    offset = 1 if node.op in CHOOSING else 0
+    offset = FIRST_ARGUMENT.get(node.op, 0)
     called = [known[name] for name in (*protos.function_names(node.attr.values()), node.op) if name in known]
     merged = _merged(called)
     return Uses(*(frozenset(place + offset for place in places) for places in merged))
@@ -77,26 +71,26 @@ def _merged(many: Iterable[Uses]) -> Uses:
 class _Body:
     """The nodes of one function; ``changing`` where it, or what it calls, may change variables."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, functions: Collection[str]) -> None:
         self._place = {argument.name: place for place, argument in enumerate(function.signature.input_arg)}
         self._nodes = {node.name: node for node in function.node_def}
         self._writing = [node for node in function.node_def if ops.is_variable_write(node.op)]
-        self._calls = [node for node in function.node_def if protos.function_names(node.attr.values())]
+        self._calls = [function.node_def[call.node] for call in calls_of(function.node_def, functions)]
         self.changing = bool(self._writing or self._calls)
 
     def uses(self, known: dict[str, Uses]) -> Uses:
         """What the function does with its arguments, as far as what its calls do is ``known``."""
         found: list[dict[str, set[str]]] = [self._of_write(node) for node in self._writing]
         for node in self._calls:
-            inputs, uses = _data_inputs(node), _of_call(node, known)
+            inputs, uses = data_inputs(node), _of_call(node, known)
             pairs = zip(Uses._fields, uses, strict=True)
             found.append({use: {inputs[place] for place in places if place < len(inputs)} for use, places in pairs})
         return Uses(*(self._arguments({name for one in found for name in one.get(use, ())}) for use in Uses._fields))
 
     def _of_write(self, node: Any) -> dict[str, set[str]]:
-        inputs = _data_inputs(node)
+        inputs = data_inputs(node)
         if not ops.is_apply_op(node.op):
-            counts = node.op in COUNTING and not self._arguments(inputs[1:])
+            counts = node.op in ops.ASSIGN_ADD_OPS and not self._arguments(inputs[1:])
             return {"counted" if counts else "assigned": set(inputs[:1])}
         found: dict[str, set[str]] = {}
         arguments = ops.arguments(node) or []
@@ -117,9 +111,5 @@ class _Body:
             if name in self._place:
                 found.add(self._place[name])
             elif name in self._nodes:
-                stack += _data_inputs(self._nodes[name])
+                stack += data_inputs(self._nodes[name])
         return frozenset(found)
-
-
-def _data_inputs(node: Any) -> list[str]:
-    return [name for name in node.input if not name.startswith("^")]

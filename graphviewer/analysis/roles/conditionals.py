@@ -11,6 +11,7 @@ from graphviewer.analysis.roles.arithmetic import CONDITIONS
 from graphviewer.analysis.roles.facts import NONE, Facts
 from graphviewer.analysis.roles.vote import STRONGEST, Assignment
 from graphviewer.model.graph import Ints, Mask
+from graphviewer.model.overlay import role_label
 
 FIRST = ("optimizer", "batch_norm_update")
 """Whom a branch belongs to that changes several things; others share it."""
@@ -31,14 +32,14 @@ def by_branch(given: Assignment) -> None:
         roles = set(_changed(given, nodes, owner))
         role = next((role for role in FIRST if role in roles), roles.pop() if len(roles) == 1 else None)
         if role is not None:
-            given.give(facts.mask(nodes), role, f"Holds a conditional together that runs {_words(role)} nodes.")
+            given.give(facts.mask(nodes), role, f"Holds a conditional together that runs {role_label(role)} nodes.")
     if parts:
         _decisions(given, np.asarray(owner != NONE))
     first = ops.first_inputs(facts.graph)
     handed = facts.family({"Identity"}) & (facts.readers() == 0) & (first >= 0)
     for node in np.flatnonzero(handed & facts.mask(facts.called_uses)[first] & ~given.open[first]).tolist():
         role = given.role(int(first[node]))
-        given.give_one(node, role, f"Hands on that a call of {_words(role)} nodes is done.")
+        given.give_one(node, role, f"Hands on that a call of {role_label(role)} nodes is done.")
 
 
 def _decisions(given: Assignment, parts: Mask) -> None:
@@ -54,7 +55,7 @@ def _decisions(given: Assignment, parts: Mask) -> None:
         if users and all(user in roles for user in users):
             roles[node] = min({roles[user] for user in users}, key=(*FIRST, *STRONGEST).index)
             if not inside[node]:
-                given.give_one(node, roles[node], f"Decides whether {_words(roles[node])} nodes run.")
+                given.give_one(node, roles[node], f"Decides whether {role_label(roles[node])} nodes run.")
 
 
 def _owners(facts: Facts) -> Ints:
@@ -91,7 +92,3 @@ def _changed(given: Assignment, nodes: list[int], owner: Ints) -> Iterator[str]:
                 yield given.role(source)
             elif groups[source] or owner[source] != NONE or graph.ops[source] == "Identity":
                 stack.append(source)
-
-
-def _words(role: str) -> str:
-    return role.replace("_", " ")

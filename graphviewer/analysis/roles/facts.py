@@ -47,9 +47,7 @@ class Facts:
 
     def family(self, family: Callable[[str], bool] | Collection[str]) -> Mask:
         """bool [n]: nodes of an op family."""
-        names, codes = self.graph.op_codes
-        test = family if callable(family) else family.__contains__
-        return np.fromiter((test(op) for op in names), np.bool_, len(names))[codes]
+        return self.graph.of_ops(family)
 
     def mask(self, nodes: Iterable[int]) -> Mask:
         """bool [n]: the given nodes; negative numbers are left out."""
@@ -132,7 +130,7 @@ class Facts:
     def order(self) -> list[int]:
         """Node numbers, producers before consumers; nodes on cycles come last, in file order."""
         src, dst = self.data
-        back = np.array([op in ("NextIteration", "RefNextIteration") for op in self.graph.ops], np.bool_)
+        back = self.family({"NextIteration", "RefNextIteration"})
         missing = np.bincount(dst[~back[src]], minlength=self.count).tolist()
         start, readers = self.consumers
         queue = [node for node in range(self.count) if not missing[node]]
@@ -292,7 +290,7 @@ class Facts:
 
     def replaces(self, write: Write) -> bool:
         """The write replaces a variable's value instead of adding to it."""
-        return self.graph.ops[write.node] in ("Assign", "AssignVariableOp")
+        return self.graph.ops[write.node] in ops.ASSIGN_OPS
 
     @cached_property
     def constant_writes(self) -> Mask:

@@ -1,12 +1,9 @@
 """Which ops the functions of the library run, nested calls included."""
 
-from functools import cache
-from typing import Any
+from collections.abc import Mapping
 
-from graphviewer import protos
 from graphviewer.model.document import Document
-
-_NOTHING: frozenset[str] = frozenset()
+from graphviewer.model.function_body import calls_of
 
 
 def function_ops(document: Document) -> dict[int, frozenset[str]]:
@@ -14,45 +11,26 @@ def function_ops(document: Document) -> dict[int, frozenset[str]]:
 
     Functions may call each other in rings; callees of callees are gathered without recursion.
     """
-    calls = _calls(document.graph_def.node, document.functions)
+    functions = document.functions
+    calls = calls_of(document.graph_def.node, functions) if functions else []
     if not calls:
         return {}
-    own = {name: {node.op for node in function.node_def} for name, function in document.functions.items()}
+    own = {name: {node.op for node in function.node_def} for name, function in functions.items()}
     callees = {
-        name: {called for node in function.node_def for called in _called(node, document.functions)}
-        for name, function in document.functions.items()
+        name: {called for call in calls_of(function.node_def, functions) for _, called in call.functions}
+        for name, function in functions.items()
     }
     gathered: dict[str, frozenset[str]] = {}
     found = {}
-    for node, names in calls.items():
-        for name in names:
-            if name not in gathered:
-                gathered[name] = frozenset().union(*(own[one] for one in _reach(name, callees)))
-        found[node] = _NOTHING.union(*(gathered[name] for name in names))
+    for call in calls:
+        names = {name for _, name in call.functions}
+        for name in names - gathered.keys():
+            gathered[name] = frozenset().union(*(own[one] for one in _reach(name, callees)))
+        found[call.node] = frozenset().union(*(gathered[name] for name in names))
     return found
 
 
-def _calls(nodes: Any, functions: dict[str, Any]) -> dict[int, set[str]]:
-    if not functions:
-        return {}
-    found = ((number, _called(node, functions)) for number, node in enumerate(nodes) if _may_call(node.op))
-    return {number: names for number, names in found if names}
-
-
-@cache
-def _may_call(op: str) -> bool:
-    """The op takes a function as an attribute, or is not registered."""
-    definition = protos.op_def(op)
-    return definition is None or any(attr.type in ("func", "list(func)") for attr in definition.attr)
-
-
-def _called(node: Any, functions: dict[str, Any]) -> set[str]:
-    """Functions that a node calls: in its attributes, or by its op (TF1's Defun)."""
-    called = {name for name in protos.function_names(node.attr.values()) if name in functions}
-    return called | {node.op} if node.op in functions else called
-
-
-def _reach(name: str, callees: dict[str, set[str]]) -> set[str]:
+def _reach(name: str, callees: Mapping[str, set[str]]) -> set[str]:
     seen, stack = set(), [name]
     while stack:
         current = stack.pop()

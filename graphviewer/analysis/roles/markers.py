@@ -42,12 +42,7 @@ def markers(given: Assignment, outputs: Sequence[Endpoint], inputs: Sequence[End
 def training_mode(facts: Facts) -> Mask:
     """bool [n]: computes otherwise in training than in inference: batch norms on batch statistics, dropout."""
     norms = np.flatnonzero(facts.family(ops.BATCH_NORM_OPS)).tolist()
-    return facts.mask(node for node in norms if _uses_batch(facts.document.node(node))) | _dropout(facts)
-
-
-def _uses_batch(node: object) -> bool:
-    attributes = node.attr  # type: ignore[attr-defined]
-    return "is_training" not in attributes or bool(attributes["is_training"].b)
+    return facts.mask(node for node in norms if ops.uses_batch_statistics(facts.document.node(node))) | _dropout(facts)
 
 
 def _dropout(facts: Facts) -> Mask:

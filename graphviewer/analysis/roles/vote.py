@@ -12,6 +12,7 @@ from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
 from graphviewer.analysis.roles.loss import Forward
 from graphviewer.analysis.roles.registry import CODE, ROLES
 from graphviewer.model.graph import Mask
+from graphviewer.model.overlay import role_label
 
 STRONGEST = (
     *("inference", "training_forward", "loss", "metric", "gradient", "optimizer", "batch_norm_update"),
@@ -108,7 +109,7 @@ def _elect(forward: Forward, node: int, roles: set[str], *, undecided: bool) -> 
     if roles == {"inference"}:
         return "input_pipeline", "Comes before the chosen inputs."
     strongest = min(roles, key=STRONGEST.index)
-    shared = ", ".join(_words(role) for role in sorted(roles, key=STRONGEST.index))
+    shared = ", ".join(role_label(role) for role in sorted(roles, key=STRONGEST.index))
     if forward.reached[node]:
         computes = roles & {"training_forward", "inference"} or {"batch_norm_update", "gradient"} <= roles
         judged = roles <= {"loss", "summary"} and forward.layers[node]
@@ -143,7 +144,7 @@ def _groups(given: Assignment) -> None:
             (role for role in GROUPED_BY if CODE[role] in found), ROLES[max(found, key=lambda code: found[code])]
         )
         role = "training_forward" if role == "inference" else role
-        given.give_one(node, role, f"Groups {_words(role)} nodes.")
+        given.give_one(node, role, f"Groups {role_label(role)} nodes.")
 
 
 def _waited_for(given: Assignment) -> None:
@@ -157,7 +158,7 @@ def _waited_for(given: Assignment) -> None:
     for node, found in waiting.items():
         role = min((ROLES[code] for code in found), key=STRONGEST.index)
         role = "check" if role == "inference" and facts.effect_only[node] else role
-        given.give_one(node, role, f"Only {_words(role)} nodes wait for it.")
+        given.give_one(node, role, f"Only {role_label(role)} nodes wait for it.")
 
 
 def by_conditional(given: Assignment) -> None:
@@ -170,7 +171,7 @@ def by_conditional(given: Assignment) -> None:
         roles = {given.role(user) for user in users} - {"inference", "unused"}
         if roles:
             role = min(roles, key=STRONGEST.index)
-            given.give(facts.mask([node]), role, f"Pivot of a conditional among {_words(role)} nodes.")
+            given.give(facts.mask([node]), role, f"Pivot of a conditional among {role_label(role)} nodes.")
 
 
 def by_scope(given: Assignment) -> None:
@@ -194,7 +195,7 @@ def by_scope(given: Assignment) -> None:
             if count and count >= SCOPE_MAJORITY * scopes[scope].total() and code != unused:
                 if code != inference:
                     given.codes[node] = code
-                    given.reasons[node] = f"Nothing uses it; its scope {scope} is {_words(ROLES[code])}."
+                    given.reasons[node] = f"Nothing uses it; its scope {scope} is {role_label(ROLES[code])}."
                 break
 
 
@@ -202,7 +203,3 @@ def _scopes(name: str) -> list[str]:
     """The scopes around a node, innermost first: ``a/b`` and ``a`` of ``a/b/c``."""
     parts = name.split("/")[:SCOPES_DEEP]
     return ["/".join(parts[:depth]) for depth in range(min(len(parts), SCOPES_DEEP) - 1, 0, -1)]
-
-
-def _words(role: str) -> str:
-    return role.replace("_", " ")

@@ -8,14 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphviewer import protos
 from graphviewer.analysis.search.query import fold
 from graphviewer.model.document import Document
+from graphviewer.model.graph import Ints
 from graphviewer.model.tensors import TensorError, fits_numpy, shape_list, tensor_value
-
-Ints = NDArray[np.int32]
 
 SMALL = 16
 """Constants of at most so many elements are searched by value."""

@@ -16,11 +16,9 @@ from graphviewer.analysis.search.columns import Column, column, read_details
 from graphviewer.analysis.search.query import BOUNDARY, EXACT, INSIDE, NO, Pattern, Query, Term, fold
 from graphviewer.analysis.search.similar import similar
 from graphviewer.model.document import Document
+from graphviewer.model.graph import Ints
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.scopes import ROOT
-
-Ints = NDArray[np.int32]
-Mask = NDArray[np.bool_]
 
 # Scores by strength: a name tells most, then the op, then all else. What a scope's name says counts for all inside.
 _NAME = np.array([0, 65, 75, 85, 95], np.int32)

@@ -128,11 +128,8 @@ class Pattern(Term):
         return found.span() if found else None
 
 
-@dataclass(frozen=True)
-class Attribute(Term):
-    """``name=value``: the value as a term of its own."""
-
-    value: Term = Term("", "")
+class _WholeText(Term):
+    """A term that a text meets as a whole or not at all; texts of names are none."""
 
     @property
     def reads_paths(self) -> bool:
@@ -141,6 +138,16 @@ class Attribute(Term):
     @property
     def may_be_similar(self) -> bool:
         return False
+
+    def span(self, text: str) -> tuple[int, int] | None:
+        return (0, len(text)) if self.strength(fold(text)) else None
+
+
+@dataclass(frozen=True)
+class Attribute(_WholeText):
+    """``name=value``: the value as a term of its own."""
+
+    value: Term = Term("", "")
 
     def strength(self, text: str) -> int:
         name, _, value = text.partition("=")
@@ -148,23 +155,12 @@ class Attribute(Term):
             return NO
         return self.value.strength(value) if self.value.text else EXACT
 
-    def span(self, text: str) -> tuple[int, int] | None:
-        return (0, len(text)) if self.strength(fold(text)) else None
-
 
 @dataclass(frozen=True)
-class Shape(Term):
+class Shape(_WholeText):
     """A shape: sizes that must be equal, ``?`` for any one, ``…`` for any number of them."""
 
     sizes: tuple[str, ...] = ()
-
-    @property
-    def reads_paths(self) -> bool:
-        return False
-
-    @property
-    def may_be_similar(self) -> bool:
-        return False
 
     def strength(self, text: str) -> int:
         if not text.startswith("["):
@@ -177,9 +173,6 @@ class Shape(Term):
         enough = len(sizes) >= len(head) + len(tail)
         fits = enough and _fit(head, sizes[: len(head)]) and _fit(tail, sizes[len(sizes) - len(tail) :])
         return EXACT if fits else NO
-
-    def span(self, text: str) -> tuple[int, int] | None:
-        return (0, len(text)) if self.strength(fold(text)) else None
 
 
 def _fit(wanted: tuple[str, ...], sizes: list[str]) -> bool:

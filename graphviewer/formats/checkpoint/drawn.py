@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 from graphviewer import protos
 from graphviewer.errors import CheckpointError
 from graphviewer.formats.checkpoint.checkpoint import OBJECT_GRAPH_KEY, Checkpoint
+from graphviewer.model.tensors import set_shape
 
 __all__ = ["KEY", "drawn_graph"]
 
@@ -58,9 +59,7 @@ def _describe(node: Any, key: str, checkpoint: Checkpoint) -> None:
     if key not in checkpoint:
         return
     node.attr["dtype"].type = checkpoint.dtype(key)
-    node.attr["shape"].shape.SetInParent()
-    for size in checkpoint.shape(key):
-        node.attr["shape"].shape.dim.add(size=size)
+    set_shape(node.attr["shape"].shape, checkpoint.shape(key))
     for part in checkpoint.slices(key):
         text = ":".join(f"{start},{length}" for start, length in part)
         node.attr["slices"].list.s.append(text.encode())

@@ -12,6 +12,9 @@ MAX_SCALE = 8.0
 READABLE_SCALE = 0.62
 """At this scale a box's name is 7.5 pixels high, the least that can be read with ease."""
 
+MARGIN = 28.0
+"""Pixels kept free around a drawing: flags stand out of its boxes."""
+
 FIT_SCALE, CLOSE_SCALE = 1.15, 1.2
 """Fit does not blow up small graphs beyond the first, nor zooming to a box beyond the second."""
 
@@ -36,6 +39,10 @@ class Camera(NamedTuple):
         scale = min(width / max(rect.width(), 1e-9), height / max(rect.height(), 1e-9))
         middle = rect.center()
         return cls(scale, middle.x() - width / scale / 2, middle.y() - height / scale / 2, width, height)
+
+    def steady(self) -> Camera:
+        """The same view without the noise of arithmetic, which would move a line that lies between two pixels."""
+        return self._replace(scale=round(self.scale, 10), left=round(self.left, 6), top=round(self.top, 6))
 
     def x(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scene to pixels, across."""
@@ -112,24 +119,68 @@ def _least_move(low: float, high: float, seen_low: float, seen_high: float) -> f
     return max(0.0, min(high - seen_high, low - seen_low))
 
 
-def fit(extent: tuple[float, float], window: tuple[float, float], start: float, margin: float = 28.0) -> Camera:
-    """The camera that shows a drawing, never below readable names.
+def beginning(
+    bounds: NDArray[np.float64], window: tuple[float, float], *, is_sideways: bool = False
+) -> tuple[float, float]:
+    """The middle of what to look at first in a drawing that is larger than the window: never empty ground.
 
-    A drawing too large for that is shown from its top, where its inputs are.
+    That is where the drawing begins, at its top or at its left, and there the stretch that holds most boxes.
+
+    Args:
+        bounds: float64 [4, boxes], left, top, right and bottom of the boxes.
+        window: width and height in the same units.
+        is_sideways: the drawing runs from left to right.
+
+    Returns:
+        x and y, in the units of ``bounds``.
+    """
+    if not bounds.shape[1]:
+        return 0.0, 0.0
+    along = 0 if is_sideways else 1
+    begin = bounds[along].min()
+    first = np.flatnonzero(bounds[along] <= begin + window[along] / 2)
+    densest = _densest((bounds[1 - along, first] + bounds[3 - along, first]) / 2, window[1 - along])
+    return (float(begin), densest) if is_sideways else (densest, float(begin))
+
+
+def _densest(places: NDArray[np.float64], span: float) -> float:
+    """The middle of the first stretch of this length that holds most of some places."""
+    places = np.sort(places)
+    ends = np.searchsorted(places, places + span * 0.9, side="right")
+    at = int(np.argmax(ends - np.arange(len(places))))
+    return float(places[at] + places[ends[at] - 1]) / 2
+
+
+def fit(
+    extent: tuple[float, float], window: tuple[float, float], start: tuple[float, float], margin: float = MARGIN
+) -> Camera:
+    """The camera that shows a drawing, never below readable names.
 
     Args:
         extent: width and height of the drawing, in scene units.
         window: width and height of the window, in pixels.
-        start: where the first boxes are, across; a drawing wider than the window shows these.
+        start: what is in the middle where the drawing is larger than the window; never so that less of it is seen.
         margin: pixels kept free at each side.
     """
     (width, height), (across, down) = extent, window
     inner_across, inner_down = max(across - 2 * margin, 1), max(down - 2 * margin, 1)
-    whole = min(inner_across / max(width, 1e-9), inner_down / max(height, 1e-9), FIT_SCALE)
-    scale = max(whole, READABLE_SCALE)
-    if width * scale <= inner_across:
-        left = width / 2 - across / scale / 2
-    else:
-        left = min(max(start - across / scale / 2, -margin / scale), width + margin / scale - across / scale)
-    top = height / 2 - down / scale / 2 if height * scale <= inner_down else -margin / scale
+    scale = max(min(inner_across / max(width, 1e-9), inner_down / max(height, 1e-9), FIT_SCALE), READABLE_SCALE)
+    left, top = (
+        _first_edge(*one, margin / scale)
+        for one in ((width, across / scale, start[0]), (height, down / scale, start[1]))
+    )
     return Camera(scale, left, top, across, down)
+
+
+def whole(extent: tuple[float, float], window: tuple[float, float]) -> Camera:
+    """The camera that shows all of a drawing, however small; sizes as in ``fit``."""
+    (width, height), (across, down) = extent, window
+    room = MARGIN * max(width / max(across - 2 * MARGIN, 1), height / max(down - 2 * MARGIN, 1))
+    return Camera.of_rect(QRectF(0, 0, width, height).adjusted(-room, -room, room, room), across, down)
+
+
+def _first_edge(extent: float, seen: float, middle: float, margin: float) -> float:
+    """Where a view of this length begins along one axis, all in scene units."""
+    if extent <= seen - 2 * margin:
+        return (extent - seen) / 2
+    return min(max(middle - seen / 2, -margin), extent + margin - seen)

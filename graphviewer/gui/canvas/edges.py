@@ -19,6 +19,10 @@ Indices = NDArray[np.intp]
 CURVED_SCALE, ARROW_SCALE = 0.35, 0.5
 """Scales from which edges bend, and have arrow heads."""
 
+DASHED = ("control", "removed")
+DASH, GAP = 4.0, 3.0
+"""Classes of edges that are dashed; pixels of a dash, and between two."""
+
 SHORTEST = 2.0
 """Edges whose extent is less than this many pixels are left out."""
 
@@ -103,7 +107,8 @@ def paint_edges(ink: Easel) -> None:
     for key, members in groups(keys):
         name = _BY_ORDER[key // 16]
         ink.painter.setPen(edge_pen(ink, name, (key % 16) / 2))
-        draw_lines(ink.painter, pieces.lines[members])
+        lines = pieces.lines[members]
+        draw_lines(ink.painter, dashes(lines) if name in DASHED else lines)
     if scale >= ARROW_SCALE:
         _paint_arrows(ink, edges, classes)
 
@@ -123,9 +128,16 @@ def edge_pen(ink: Easel, name: str, width: float = 1.0) -> QPen:
     pen = QPen(ink.look.edges[name], width)
     if width <= 1:
         pen.setCosmetic(True)  # the fast way through Qt's rasteriser
-    if name in ("control", "removed"):
-        pen.setDashPattern([4, 3])
+    if name in DASHED:
+        pen.setDashPattern([DASH, GAP])
     return pen
+
+
+def dashes(lines: Floats) -> Floats:
+    """Of the short pieces of curves those that fall on a dash: the pen begins anew with each piece."""
+    length = np.hypot(lines[:, 2] - lines[:, 0], lines[:, 3] - lines[:, 1])
+    middle = np.cumsum(length) - length / 2
+    return lines[(length >= DASH + GAP) | (middle % (DASH + GAP) < DASH)]
 
 
 def arrow_heads(tips: Floats, back: Floats, size: float) -> Floats:
@@ -204,10 +216,11 @@ def _paint_curves(ink: Easel) -> None:
         for control in (False, True):
             chosen = (lit.is_in[nearest] == is_in) & (lit.control[nearest] == control)
             pen = QPen(ink.color(token), 1.0 if control else width)
-            if control:
-                pen.setDashPattern([4, 3])
-            ink.painter.setPen(pen)
             pieces = lines[chosen].reshape(-1, 4)
+            if control:
+                pen.setDashPattern([DASH, GAP])
+                pieces = dashes(pieces)
+            ink.painter.setPen(pen)
             draw_lines(ink.painter, pieces[_is_visible(pieces, camera.width, camera.height)])
             pen.setStyle(Qt.PenStyle.SolidLine)
             ink.painter.setPen(pen)

@@ -93,8 +93,9 @@ def _write_leaf(ink: Easel, writing: Writing, box: Box) -> None:
     left, right = x + pad, x + w - pad
     mark = box.sign or ((CALL_SIGN, box.style.muted) if box.kind == Kind.CALL else None)
     if mark:
-        fitted = fit(mark[0], 2.0)
-        writing.add(left, box.middle + CAPITAL / 2 * size, fitted.text, size, mark[1])
+        is_bold = box.sign is not None  # a thin sign of 7 pixels is a smudge
+        fitted = fit(mark[0], 2.0, is_bold)
+        writing.add(left, box.middle + CAPITAL / 2 * size, fitted.text, size, mark[1], is_bold)
         left += (fitted.width + 0.3) * size
     middle_y = box.middle + (0.6 * DRUM_BULGE * h if box.kind == Kind.VARIABLE else 0.0)
     large, small = ink.scene.label(box.number), ink.scene.op(box.number)
@@ -122,9 +123,9 @@ def _write_scope(ink: Easel, writing: Writing, box: Box) -> None:
     before = 1.75 if ink.camera.scale >= READABLE_SCALE else 0.7  # from afar the triangle gives its room to the name
     left, right, middle = x + before * size, x + w - 0.7 * size, _scope_middle(ink, box)
     if box.sign:
-        fitted = fit(box.sign[0], 2.0)
+        fitted = fit(box.sign[0], 2.0, True)
         right -= (fitted.width + 0.2) * size
-        writing.add(right + 0.2 * size, middle + CAPITAL / 2 * size, fitted.text, size, box.sign[1])
+        writing.add(right + 0.2 * size, middle + CAPITAL / 2 * size, fitted.text, size, box.sign[1], True)
     nodes = int(ink.scene.size[box.number])
     if detail >= SMALLEST and h - 2 * (box.middle - middle) >= 1.25 * (size + detail):
         baseline = middle - 0.12 * size

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.gui.canvas.camera import READABLE_SCALE, beginning
 from graphviewer.gui.canvas.flags import Endpoints, Flag
 from graphviewer.gui.canvas.kinds import Kind, is_reference, kinds_of
 from graphviewer.gui.canvas.trace import Trace, inside_boxes, lift_pairs, trace
@@ -68,7 +69,7 @@ class Scene:
         left, top, right, bottom = bounds.astype(np.float32)
         nowhere = np.zeros(len(self.drawing.source) + 1, np.int32)
         drawing = replace(self.drawing, x=left, y=top, w=right - left, h=bottom - top, offsets=nowhere)
-        gone = ("bounds", "routed", "edge_bounds", "is_sideways", "lit", "hub_counts", "start")
+        gone = ("bounds", "routed", "edge_bounds", "is_sideways", "lit", "hub_counts")
         return self._carry(replace(self, drawing=drawing, selection=frozenset()), gone)
 
     def _carry(self, changed: Scene, but: Collection[str]) -> Scene:
@@ -170,14 +171,12 @@ class Scene:
         hit = np.flatnonzero((left <= x) & (x < right) & (top <= y) & (y < bottom))
         return int(hit[-1]) if len(hit) else -1
 
-    def box_near(self, x: float, y: float) -> int:
-        """The closed box or leaf nearest to a point of the scene, -1 where there is none."""
+    def boxes_near(self, x: float, y: float, most: int) -> list[int]:
+        """The closed boxes and leaves nearest to a point of the scene, the nearest one first."""
         left, top, right, bottom = self.bounds[:, self.solids]
-        if not len(left):
-            return -1
         across = np.maximum(np.maximum(left - x, x - right), 0)
         down = np.maximum(np.maximum(top - y, y - bottom), 0)
-        return int(self.solids[np.argmin(across + down)])
+        return self.solids[np.argsort(across + down, kind="stable")[:most]].tolist()
 
     # -- overlay ------------------------------------------------------------------------------------------------
 
@@ -186,7 +185,7 @@ class Scene:
         """int32 [boxes, categories]: nodes of each category inside each box."""
         if self.overlay is None:
             return np.zeros((len(self.drawing), 0), np.int32)
-        table, drawing = _by_item(self.overlay, self.scopes), self.drawing
+        table, drawing = self.overlay.by_item(self.scopes), self.drawing
         shares = table[drawing.item]
         np.add.at(shares, drawing.behind_box, table[drawing.behind])
         return shares
@@ -359,15 +358,10 @@ class Scene:
         """What the selection lights up: its edges, their real ends, and the boxes there."""
         return trace(self, self.selected)
 
-    @cached_property
-    def start(self) -> float:
-        """Where the first boxes are, across: the middle of those near the top."""
-        left, top, right, _ = self.bounds
-        if not len(left):
-            return 0.0
-        first = top <= top.min() + 120
-        middles = np.sort((left[first] + right[first]) / 2)  # np.median would import numpy.ma: 30 ms before the picture
-        return float(middles[(len(middles) - 1) // 2] + middles[len(middles) // 2]) / 2
+    def start(self, across: float, down: float) -> tuple[float, float]:
+        """The middle, in scene units, of what a window of so many pixels shows first of a large drawing."""
+        window = across / READABLE_SCALE, down / READABLE_SCALE
+        return beginning(self.bounds[:, self.solids], window, is_sideways=self.is_sideways)
 
     def inside(self, box: int) -> Mask:
         """bool [boxes]: ``box`` and all boxes inside it."""
@@ -380,9 +374,3 @@ def empty_scene() -> Scene:
 
 
 EDGE_CLASSES = ("data", "strong", "faint", "control", "reference", "added", "removed")
-
-
-@lru_cache(maxsize=4)
-def _by_item(overlay: Overlay, scopes: Scopes) -> Ints:
-    """The table of an overlay, kept while scopes open and close around it (both arguments hash by identity)."""
-    return overlay.by_item(scopes)

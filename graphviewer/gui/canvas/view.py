@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QGraphicsView, QToolTip, QWidget
 
 from graphviewer.gui.canvas.artist import Artist
-from graphviewer.gui.canvas.camera import READABLE_SCALE, Camera, fit
+from graphviewer.gui.canvas.camera import READABLE_SCALE, Camera, fit, whole
 from graphviewer.gui.canvas.hits import box_at, is_on_triangle, other_ends, stub_at
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.minimap import Minimap
@@ -140,7 +140,7 @@ class GraphCanvas(pg.GraphicsView):
 
     def show_camera(self, camera: Camera) -> None:
         """Look elsewhere, at once."""
-        self.camera = camera
+        self.camera = camera = camera.steady()
         self._view_box.setRange(rect=camera.rect, padding=0)
         self._artist.forget()
         self.minimap.set_view(camera.rect)
@@ -165,8 +165,17 @@ class GraphCanvas(pg.GraphicsView):
 
     def fit(self, *, animate: bool = False) -> None:
         """Show the whole drawing, or its beginning when names could not be read otherwise."""
-        drawing, window = self.scene_shown.drawing, (self.camera.width, self.camera.height)
-        self._go(fit((drawing.width, drawing.height), window, self.scene_shown.start), animate)
+        extent, (across, down) = self._sizes()
+        self._go(fit(extent, (across, down), self.scene_shown.start(across, down)), animate)
+
+    def show_all(self) -> None:
+        """Show the whole drawing, however small."""
+        self._go(whole(*self._sizes()), False)
+
+    def _sizes(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Of the drawing in scene units, and of the window in pixels."""
+        drawing = self.scene_shown.drawing
+        return (drawing.width, drawing.height), (self.camera.width, self.camera.height)
 
     def zoom_to(self, item: int, *, animate: bool = True) -> None:
         """Show an item in the middle of the window, large enough to read."""
@@ -185,7 +194,8 @@ class GraphCanvas(pg.GraphicsView):
         """Zoom by a factor, at a point of the window or its middle."""
         self._motion.stop()
         middle = QPointF(self.camera.width / 2, self.camera.height / 2)
-        self.show_camera(self.camera.zoomed(factor, middle if at is None else at, self._smallest_scale()))
+        smallest = min(whole(*self._sizes()).scale * 0.7, READABLE_SCALE)
+        self.show_camera(self.camera.zoomed(factor, middle if at is None else at, smallest))
 
     def pan(self, dx: float, dy: float) -> None:
         """Move the picture by so many pixels."""
@@ -207,11 +217,6 @@ class GraphCanvas(pg.GraphicsView):
     def _may_move(self) -> bool:
         """Never while the user drags."""
         return self.animate and not self._is_dragging and self.isVisible()
-
-    def _smallest_scale(self) -> float:
-        drawing = self.scene_shown.drawing
-        whole = min(self.camera.width / max(drawing.width, 1), self.camera.height / max(drawing.height, 1))
-        return min(whole * 0.7, READABLE_SCALE)
 
     def _centre(self, point: QPointF) -> None:
         self._motion.stop()
@@ -249,9 +254,10 @@ class GraphCanvas(pg.GraphicsView):
         """The item under the pointer, -1 for none."""
         return self._item(self.hovered_box)
 
-    def central_item(self) -> int:
-        """The item nearest to the middle of the window, -1 when nothing is drawn."""
-        return self._item(self.scene_shown.box_near(self.camera.rect.center().x(), self.camera.rect.center().y()))
+    def central_items(self, most: int) -> list[int]:
+        """The items nearest to the middle of the window, the nearest one first."""
+        middle = self.camera.rect.center()
+        return [self._item(box) for box in self.scene_shown.boxes_near(middle.x(), middle.y(), most)]
 
     def walk(self, direction: Direction) -> int:
         """The item that an arrow key leads to from the selected one; -1 where it leads nowhere."""
@@ -305,10 +311,7 @@ class GraphCanvas(pg.GraphicsView):
     def _show_tooltip(self, event: QHelpEvent) -> None:
         item = self.item_at(QPointF(event.pos()))
         text = self.tooltip(item) if item >= 0 else ""
-        if not text:
-            QToolTip.hideText()
-            return
-        QToolTip.showText(event.globalPos(), f"<qt>{text}</qt>", self.viewport())
+        QToolTip.showText(event.globalPos(), f"<qt>{text}</qt>" if text else "", self.viewport())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()
@@ -345,22 +348,19 @@ class GraphCanvas(pg.GraphicsView):
             self.stub_clicked.emit(self._item(stub.box), other_ends(self.scene_shown, stub), where)
         elif box < 0:
             self.background_clicked.emit()
-        elif self._is_on_triangle(box, pos):
+        elif is_on_triangle(self.scene_shown, self.camera, self._artist.bars, box, pos):
             self.item_activated.emit(self._item(box))
         else:
             self.item_clicked.emit(self._item(box), modifiers)
             if behind := self.scene_shown.items_behind(box):
                 self.stub_clicked.emit(self._item(box), behind, self.mapToGlobal(pos.toPoint()))
 
-    def _is_on_triangle(self, box: int, pos: QPointF) -> bool:
-        return is_on_triangle(self.scene_shown, self.camera, self._artist.bars, box, pos)
-
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         event.accept()
         box = self._box_at(event.position())
         # Two quick clicks on a triangle have already opened and closed it.
         if event.button() == Qt.MouseButton.LeftButton and box >= 0:
-            if self._is_on_triangle(box, event.position()):
+            if is_on_triangle(self.scene_shown, self.camera, self._artist.bars, box, event.position()):
                 self._pressed = event.position()
                 return
             self.item_activated.emit(self._item(box))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from graphviewer.gui.state.session import Selection
 from graphviewer.gui.state.versions import Comparison
+from graphviewer.model.overlay import role_label
 
 Index = QModelIndex | QPersistentModelIndex
 _GONE, _NEW = ("removed", "spliced"), ("added",)
@@ -60,7 +61,7 @@ def by_role_of_before(comparison: Comparison) -> list[Group]:
     roles = comparison.roles
     if roles is None:
         return []
-    return [_group(role.replace("_", " "), counts) for role, counts in by_role(comparison.diff, roles).items()]
+    return [_group(role_label(role), counts) for role, counts in by_role(comparison.diff, roles).items()]
 
 
 def _group(name: str, counts: Mapping[str, int], selection: Selection | None = None) -> Group:

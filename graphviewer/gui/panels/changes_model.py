@@ -12,6 +12,7 @@ from graphviewer.gui.canvas.signs import STATUS_SIGNS
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme
 from graphviewer.gui.words.texts import tip
+from graphviewer.model.overlay import role_label
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Change
@@ -106,7 +107,7 @@ class ChangesModel(QAbstractTableModel):
             return f"{change.before} → {change.after}" if renamed else str(change.after or change.before)
         if column == 2:
             return self._op(change)
-        role = str(change.details.get("role", "")).replace("_", " ")
+        role = role_label(str(change.details.get("role", "")))
         reason = f"{role}: {change.reason}" if role and role not in change.reason else change.reason
         return f"in ƒ {change.details['function']}: {reason}" if "function" in change.details else reason
 

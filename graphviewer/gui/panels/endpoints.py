@@ -22,11 +22,14 @@ from PySide6.QtWidgets import (
 from graphviewer.errors import UnknownNameError
 from graphviewer.gui.panels.signatures import SignatureList
 from graphviewer.gui.state.session import Selection, Session
-from graphviewer.gui.words.texts import tip
+from graphviewer.gui.words.texts import elided, readable, tip
 from graphviewer.model.names import Endpoint
 
 if TYPE_CHECKING:
-    from graphviewer.analysis.endpoints import Suggestion
+    from graphviewer.analysis.suggestion import Suggestion
+
+
+_ROOM = 60  # characters of a name: two lines of the list
 
 
 class EndpointList(QWidget):
@@ -95,7 +98,8 @@ class EndpointList(QWidget):
         layout.setContentsMargins(4, 0, 0, 0)
         version = self._session.version
         is_here = version is not None and endpoint.node in version.document.graph.index
-        label = QLabel(str(endpoint) if is_here else f"{endpoint} (not here)", textFormat=Qt.TextFormat.PlainText)
+        shown = elided(str(endpoint), _ROOM)
+        label = QLabel(shown if is_here else f"{shown} (not here)", textFormat=Qt.TextFormat.PlainText)
         label.setEnabled(is_here)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         layout.addWidget(label, 1)
@@ -108,7 +112,7 @@ class EndpointList(QWidget):
     def _fill_suggestions(self, candidates: Sequence[Suggestion]) -> None:
         self.suggestions.clear()
         for one in candidates:
-            item = QListWidgetItem(f"{one.name}\n{one.reason}", self.suggestions)
+            item = QListWidgetItem(f"{elided(one.name, _ROOM)}\n{readable(one.reason)}", self.suggestions)
             item.setData(Qt.ItemDataRole.UserRole, Endpoint(one.name))
             item.setToolTip(tip(f"{one.name}\nscore {one.score:g}: {one.reason}\n\nDouble click to choose it."))
         self.heading.setVisible(bool(candidates))
@@ -126,7 +130,7 @@ class EndpointList(QWidget):
         try:
             self._session.type_endpoints(self._kind, self.entry.text())
         except UnknownNameError as error:
-            self.problem.setText(str(error))
+            self.problem.setText(readable(str(error)))
             self.problem.show()
         else:
             self.entry.clear()

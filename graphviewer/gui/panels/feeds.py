@@ -48,14 +48,14 @@ class Input(NamedTuple):
 
 def inputs_of(version: Version, outputs: Sequence[str]) -> list[Input]:
     """The chosen or else suggested inputs, and the placeholders that outputs need; all of them without outputs."""
-    from graphviewer.analysis.ops import PLACEHOLDER_OPS, op_mask
+    from graphviewer.analysis.ops import PLACEHOLDER_OPS
     from graphviewer.operations.tensor_types import output_dtype, output_shape
 
     document, graph = version.document, version.document.graph
     suggested = [Endpoint(*parse_input(one.name)) for one in version.suggested_inputs]
     chosen = [one for one in version.family.inputs or suggested if one.node in graph.index]
     ends = [graph.index[name] for name in (parse_input(text)[0] for text in outputs) if name in graph.index]
-    needed = op_mask(graph, PLACEHOLDER_OPS)
+    needed = graph.of_ops(PLACEHOLDER_OPS)
     if ends:
         needed &= graph.ancestors(ends, stop=[graph.index[one.node] for one in chosen])
     found = [*chosen, *(Endpoint(graph.names[number]) for number in np.flatnonzero(needed)[:_MOST_INPUTS].tolist())]

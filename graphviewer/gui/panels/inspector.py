@@ -14,6 +14,7 @@ from graphviewer.gui.state.session import Selection, Session
 from graphviewer.gui.state.versions import Comparison, Version
 from graphviewer.gui.words.describe import describe_document, describe_node, describe_scope, link, problem_lines
 from graphviewer.gui.words.describe_change import describe_change, describe_comparison
+from graphviewer.gui.words.texts import elided
 from graphviewer.model.bodies import extended
 
 _WELCOME = "<p class='subtle'>Click a node or a scope to see what it is, what feeds it and what it feeds.</p>"
@@ -26,6 +27,7 @@ class Inspector(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._shown: str | None = None
         self.page = QTextBrowser(openLinks=False, objectName="inspector")
         self.page.anchorClicked.connect(self._follow)
         layout = QVBoxLayout(self)
@@ -44,11 +46,15 @@ class Inspector(QWidget):
     def set_style(self, css: str) -> None:
         """Use another stylesheet for the page."""
         self.page.document().setDefaultStyleSheet(css)
+        self._shown = None
         self.refresh()
 
     def refresh(self) -> None:
         """Describe the selection in the current version."""
-        self.page.setHtml(self._html())
+        html = self._html()
+        if html != self._shown:  # setting a long page takes 10 ms, and another overlay seldom changes what it says
+            self._shown = html
+            self.page.setHtml(html)
 
     def _html(self) -> str:
         version, selection, current = self._session.version, self._session.selection, self._session.current
@@ -62,9 +68,9 @@ class Inspector(QWidget):
         item = selection.item(version.document.unfolded.scopes)
         if selection.path in self._session.stacks:
             members = "".join(f"<p>{link('scope', path)}</p>" for path in self._session.stacks[selection.path])
-            return f"<h3>{escape(selection.path)}</h3><p>scopes that are equal inside</p>{members}"
+            return f"<h3>{escape(elided(selection.path))}</h3><p>scopes that are equal inside</p>{members}"
         if item is None:
-            return f"<h3>{escape(selection.path)}</h3><p class='subtle'>Not in this version.</p>"
+            return f"<h3>{escape(elided(selection.path))}</h3><p class='subtle'>Not in this version.</p>"
         is_change = isinstance(current, Comparison) and not selection.is_scope
         change = describe_change(current, self._session.selection) if is_change else ""
         problems = "" if selection.is_scope else problem_lines(version.problems or (), selection.path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from graphviewer.errors import OperationError
+from graphviewer.errors import GraphViewerError, OperationError
 from graphviewer.gui.panels.fields import CheckpointField, ChoiceField
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.words.texts import tip
@@ -31,6 +31,10 @@ from graphviewer.gui.work.operator import Operator
 if TYPE_CHECKING:
     from graphviewer.gui.state.versions import Version
     from graphviewer.operations.registry import Choice, Operation, Parameter
+
+
+_LATER_MS = 1_000
+"""After the first graph came: by then it is on the screen."""
 
 
 class _Question(NamedTuple):
@@ -42,7 +46,10 @@ class _Question(NamedTuple):
 
 
 class OperationCard(QFrame):
-    """One operation: a heading that folds, what it does, its parameters, Run."""
+    """One operation: a heading that folds, what it does, its parameters, Run.
+
+    What is below the heading is made when it is first unfolded or asked for: few cards ever are.
+    """
 
     choice_wanted = Signal()  # Run was pressed, and the document leaves a choice to the user
 
@@ -60,20 +67,37 @@ class OperationCard(QFrame):
         self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.heading.setToolTip(tip(operation.doc))
         self.heading.toggled.connect(self._fold)
-        self.run_button = QPushButton("Run", objectName="primary")
-        self.run_button.clicked.connect(self.run)
-        self.body = QWidget()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 4, 4, 4)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.body)
-        self._fill_body()
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(4, 4, 4, 4)
+        self._layout.addWidget(self.heading)
         self._fold(False)
 
-    def _fill_body(self) -> None:
+    @cached_property
+    def body(self) -> QWidget:
+        """All but the heading."""
+        made = QWidget()
+        self._fill_body(made)
+        self._layout.addWidget(made)
+        return made
+
+    @cached_property
+    def run_button(self) -> QPushButton:
+        """Runs the operation, once all that it needs is chosen."""
+        made = QPushButton("Run", objectName="primary")
+        made.clicked.connect(self.run)
+        return made
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a graph, and the endpoints are chosen that the operation needs."""
+        family = self._session.family
+        needed = [one.name for one in self._operation.parameters if one.kind == "endpoints" and one.required]
+        return self._session.version is not None and all(getattr(family, name, ()) for name in needed)
+
+    def _fill_body(self, body: QWidget) -> None:
         doc = QLabel(self._operation.doc.split("\n\n")[0].replace("\n", " "), wordWrap=True, objectName="subtle")
         doc.setToolTip(tip(self._operation.doc))
-        layout = QVBoxLayout(self.body)
+        layout = QVBoxLayout(body)
         layout.setContentsMargins(8, 0, 8, 6)
         layout.addWidget(doc)
         plain = [one for one in self._operation.parameters if not one.advanced or one.choices is not None]
@@ -105,7 +129,9 @@ class OperationCard(QFrame):
 
     def _fold(self, is_open: bool) -> None:
         self.heading.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
-        self.body.setVisible(is_open)
+        if is_open or "body" in vars(self):
+            self.body.setVisible(is_open)
+        self.refresh()
         self._ask_choices(is_seen=is_open)
 
     def _field(self, parameter: Parameter) -> QWidget:
@@ -126,20 +152,20 @@ class OperationCard(QFrame):
 
     def refresh(self) -> None:
         """Show the endpoints and the checkpoint that a run would use."""
+        if "body" not in vars(self):
+            return
         version, family = self._session.version, self._session.family
-        ready = version is not None
         for name, (parameter, widget) in self._fields.items():
             if parameter.kind == "endpoints":
                 chosen = getattr(family, name, []) if family else []
                 key = {"outputs": "O", "inputs": "I"}.get(name, "O")
                 missing = f"none chosen: press {key} on a node" if parameter.required else "none: all as they are"
                 widget.setText("\n".join(map(str, chosen)) or missing)
-                ready = ready and (bool(chosen) or not parameter.required)
             elif parameter.kind == "checkpoint":
                 found = version.document.checkpoint if version else None
                 widget.path.setPlaceholderText(found.name if found else "no checkpoint beside the graph")
                 widget.path.setToolTip(tip(str(found or "")))
-        self.run_button.setEnabled(ready)
+        self.run_button.setEnabled(self.is_ready)
         self._ask_choices(is_seen=self.heading.isChecked())
 
     # -- what the document leaves to choose ---------------------------------------------------------------------
@@ -175,6 +201,7 @@ class OperationCard(QFrame):
 
     def parameters(self) -> Mapping[str, Any]:
         """The values to run with, JSON-able."""
+        assert self.body
         version, family = self._session.version, self._session.family
         values: dict[str, Any] = {}
         for name, (parameter, widget) in self._fields.items():
@@ -197,6 +224,7 @@ class OperationCard(QFrame):
         version = self._session.version
         if version is None:
             return
+        assert self.body
         if self._choices and self._answered != self._question(version):
             self._ask_choices()
             self._runs_when_known = True
@@ -213,7 +241,11 @@ def _is_missing(field: QWidget) -> bool:
 
 
 class OperationsPanel(QScrollArea):
-    """Every operation of the registry as a card."""
+    """Every operation of the registry as a card.
+
+    The operations take a tenth of a second to import, so that a thread does it, some time after the first graph came or
+    when the cards are asked for.
+    """
 
     choice_wanted = Signal()
 
@@ -222,12 +254,39 @@ class OperationsPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._session, self._operator = session, operator
+        self._waiting: list[Callable[[], None]] = []
+        self._is_asked = False
+        self._later = QTimer(self, singleShot=True, interval=_LATER_MS)
+        self._later.timeout.connect(lambda: self.request(lambda: None))
         for signal in (session.endpoints_changed, session.current_changed):
             signal.connect(self.refresh)
 
+    def request(self, then: Callable[[], None]) -> None:
+        """Call ``then`` once there are cards: now, or when the operations are imported."""
+        if "cards" in vars(self):
+            then()
+            return
+        self._waiting.append(then)
+        if not self._is_asked:
+            from graphviewer.operations.registry import operations
+
+            self._is_asked = True
+            background = self._session.background
+            background.submit("import", "operations", operations, lambda _known: self._make(), self._fail)
+
+    def _fail(self, error: GraphViewerError) -> None:
+        self._waiting, self._is_asked = [], False
+        self._session.failed.emit(error)
+
+    def _make(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        assert self.cards
+        for then in waiting:
+            then()
+
     @cached_property
     def cards(self) -> dict[str, OperationCard]:
-        """The cards by operation id, made when they are first seen or asked for: the operations take time to import."""
+        """The cards by operation id; imports the operations where ``request`` has not."""
         from graphviewer.operations.registry import operations
 
         body = QWidget()
@@ -237,7 +296,6 @@ class OperationsPanel(QScrollArea):
         for name in sorted(found, key=lambda name: name != "freeze"):
             layout.addWidget(found[name])
             found[name].choice_wanted.connect(lambda name=name: self._want_choice(name))
-            found[name].refresh()
         found["freeze"].heading.setChecked(True)
         layout.addStretch(1)
         self.setWidget(body)
@@ -246,7 +304,7 @@ class OperationsPanel(QScrollArea):
     def set_seen(self, is_seen: bool) -> None:
         """Make the cards once the panel is looked at: behind another tab it is visible to Qt, but has no region."""
         if is_seen:
-            QTimer.singleShot(0, self, self._seen)
+            QTimer.singleShot(0, self, lambda: self.request(self._seen))
 
     def _seen(self) -> None:
         if not self.visibleRegion().isEmpty():
@@ -263,9 +321,11 @@ class OperationsPanel(QScrollArea):
         self.show_card(operation)
 
     def refresh(self) -> None:
-        """Refresh every card there is."""
+        """Refresh every card there is; with the first graph, begin to think of making them."""
         if "cards" in vars(self):
             self.refresh_all()
+        elif not self._is_asked and self._session.version is not None:
+            self._later.start()
 
     def refresh_all(self) -> None:
         """Refresh every card, made now if need be."""

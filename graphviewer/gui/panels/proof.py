@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
+    QFileDialog,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -18,21 +20,24 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.gui.panels.feeds import FeedsForm, inputs_of
+from graphviewer.gui.panels.result import ResultView
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Version
+from graphviewer.gui.style.theme import Theme
 from graphviewer.gui.words.texts import tip
 from graphviewer.gui.work.prover import Prover, speed_line
 
 _NOTHING = "Open a graph first."
 _VERIFY = "Runs original and result on the same inputs, in the background, and compares every output."
 _RUN = "Runs the graph forward once: the selected node, or the chosen outputs."
+_MOST_OUTPUTS = 16
 _VERDICTS = {"same": "✓ The same", "different": "✕ Different", "cannot": "? Not verified"}
 
 
 class ProofPanel(QWidget):
-    """Two buttons, what to feed, the verdict in words, and a table of outputs."""
+    """Two buttons, what to feed, the verdict in words, a table of outputs, and what one of them holds."""
 
-    def __init__(self, session: Session, prover: Prover, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, prover: Prover, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session, self._prover = session, prover
         self._ran: tuple[Version, Mapping[str, Any]] | None = None
@@ -49,6 +54,14 @@ class ProofPanel(QWidget):
         self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
+        self.result = ResultView(session.background, theme)
+        self._lay_out()
+        self._connect()
+        self.refresh()
+
+    def _lay_out(self) -> None:
         line = QHBoxLayout()
         line.addWidget(self.words, 1)
         line.addWidget(self.cancel_button)
@@ -60,11 +73,19 @@ class ProofPanel(QWidget):
         below = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         below.addWidget(self.feeds)
         below.addWidget(self.table)
-        below.setSizes([400, 400])
+        below.addWidget(self.result)
+        below.setSizes([230, 400, 770])
+        for at, stretch in enumerate((0, 1, 2)):
+            below.setStretchFactor(at, stretch)
         layout.addWidget(below, 1)
         layout.addStretch()
+
+    def _connect(self) -> None:
+        session, prover = self._session, self._prover
         self.verify_button.clicked.connect(self.verify)
         self.run_button.clicked.connect(self.run)
+        self.table.currentCellChanged.connect(lambda row, *_others: self._show_output(row))
+        self.result.save_requested.connect(self._ask_save)
         prover.changed.connect(self.refresh)
         prover.ran.connect(self._show_run)
         signals = (
@@ -75,7 +96,10 @@ class ProofPanel(QWidget):
         )
         for signal in signals:
             signal.connect(self.refresh)
-        self.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use other colours."""
+        self.result.set_theme(theme)
 
     def _pair(self) -> tuple[Version, Version] | None:
         """What Verify compares: both sides of the comparison, or a result and what it was made from."""
@@ -93,15 +117,20 @@ class ProofPanel(QWidget):
 
     def run(self) -> None:
         """Run the selected node, or the chosen outputs."""
-        version = self._session.version
+        version, targets = self._to_run()
         if version is not None:
-            self._prover.run(version, self._targets(version), self.feeds.given())
+            self._prover.run(version, targets, self.feeds.given())
 
-    def _targets(self, version: Version) -> list[str]:
-        selection, index = self._session.selection, version.document.graph.index
-        if selection is not None and not selection.is_scope and selection.path in index:
-            return [selection.path]
-        return [str(one) for one in version.family.outputs if one.node in index]
+    def _to_run(self) -> tuple[Version | None, list[str]]:
+        """The graph that a run is of, and the tensors: all of the selected node, or else the chosen outputs."""
+        current, selection, version = self._session.current, self._session.selection, self._session.version
+        if version is None:
+            return None, []
+        if selection is not None and not selection.is_scope:
+            owner, named = current.inspected(selection) if isinstance(current, Comparison) else (version, selection)
+            if named.path in owner.document.graph.index:
+                return owner, tensors_of(owner, named.path)
+        return version, [str(one) for one in version.family.outputs if one.node in version.document.graph.index]
 
     def set_seen(self, is_seen: bool) -> None:
         """Whether the panel is in front: what to feed is looked for only then."""
@@ -109,17 +138,18 @@ class ProofPanel(QWidget):
         self._refresh_feeds()
 
     def _refresh_feeds(self) -> None:
-        version = self._session.version
+        version, targets = self._to_run() if self._seen else (self._session.version, [])
         if version is None:
             self.feeds.show_inputs(())
         elif self._seen and not self._prover.is_running:
-            self.feeds.show_inputs(inputs_of(version, self._targets(version)))
+            self.feeds.show_inputs(inputs_of(version, targets))
 
     def refresh(self) -> None:
         """Show what is known about the current tab."""
         self._refresh_feeds()
         version, pair = self._session.version, self._pair()
         self.cancel_button.setVisible(self._prover.is_running)
+        self.result.hide()
         if self._ran is not None and self._ran[0] not in self._session.tabs:
             self._ran = None
         self.verify_button.setEnabled(pair is not None and not self._prover.is_running)
@@ -129,7 +159,7 @@ class ProofPanel(QWidget):
             self.words.setText(f"Running: {self._prover.state or 'waiting for the background process'} …")
         elif version is None:
             self.words.setText(_NOTHING)
-        elif self._ran is not None and self._ran[0] is version:
+        elif self._ran is not None and self._ran[0] in self._shown_versions():
             self._fill_run(self._ran[1])
             return
         elif found is not None:
@@ -148,6 +178,12 @@ class ProofPanel(QWidget):
         ]
         self._fill(("Output", "Largest difference", "Relative", "NaNs"), rows)
 
+    def _shown_versions(self) -> tuple[Version, ...]:
+        current = self._session.current
+        if isinstance(current, Comparison):
+            return current.before, current.after
+        return () if current is None else (current,)
+
     def _show_run(self, version: Version, found: Mapping[str, Any]) -> None:
         self._ran = (version, found)
 
@@ -157,9 +193,27 @@ class ProofPanel(QWidget):
             (one["name"], one["dtype"], str(one["shape"]), *(_number(one[key]) for key in ("min", "max", "mean")))
             for one in found["outputs"]
         ]
+        at = max(self.table.currentRow(), 0)
         self._fill(("Tensor", "Dtype", "Shape", "Min", "Max", "Mean"), rows)
+        self.table.setVisible(len(rows) > 1)  # of one, the view beside it says all
+        if rows:
+            self.table.selectRow(min(at, len(rows) - 1))
+            self._show_output(min(at, len(rows) - 1))
+
+    def _show_output(self, row: int) -> None:
+        if self._ran is not None and 0 <= row < len(self._ran[1]["outputs"]):
+            self.result.show_output(self._ran[1]["outputs"][row])
+            self.result.show()
+
+    def _ask_save(self, output: Mapping[str, Any]) -> None:
+        """Let the user name a file for the values of a tensor."""
+        values = Path(output["file"])
+        path, _ = QFileDialog.getSaveFileName(self, "Save Values", values.name, "Array (*.npy)")
+        if path:
+            self._prover.save(values, Path(path if Path(path).suffix else f"{path}.npy"))
 
     def _fill(self, titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+        self.table.blockSignals(True)  # the current row comes and goes with the rows
         self.table.clear()
         self.table.setColumnCount(len(titles))
         self.table.setRowCount(len(rows))
@@ -172,6 +226,18 @@ class ProofPanel(QWidget):
         for column in range(len(titles)):
             self.table.setColumnWidth(column, 92 if column else 220)
         self.table.setVisible(bool(rows))
+        self.table.blockSignals(False)
+
+
+def tensors_of(version: Version, name: str) -> list[str]:
+    """The tensors of a node that hold values, not handles of resources; the node where none is known."""
+    from graphviewer.operations.tensor_types import output_dtypes
+    from graphviewer.protos import DataType
+
+    document = version.document
+    dtypes = output_dtypes(document, document.graph.index[name]) or []
+    ports = [port for port, dtype in enumerate(dtypes) if dtype not in (DataType.RESOURCE, DataType.VARIANT)]
+    return [f"{name}:{port}" for port in ports[:_MOST_OUTPUTS]] if len(dtypes) > 1 and ports else [name]
 
 
 def _fed_line(feeds: Sequence[Mapping[str, Any]]) -> str:

@@ -15,6 +15,7 @@ from graphviewer.gui.state.lenses import Lenses, Shown
 from graphviewer.gui.state.session import Selection, Session
 from graphviewer.gui.style.theme import Theme, icon
 from graphviewer.gui.words.texts import tip
+from graphviewer.model.overlay import role_label
 
 if TYPE_CHECKING:
     from graphviewer.analysis.search import Hits, SearchIndex
@@ -68,7 +69,7 @@ class HitsModel(QAbstractListModel):
             return self.row(index.row()).path
         if role == Qt.ItemDataRole.ToolTipRole:
             row = self.row(index.row())
-            return tip("\n".join(filter(None, [row.path, row.op, row.role.replace("_", " "), *row.chips])))
+            return tip("\n".join(filter(None, [row.path, row.op, role_label(row.role), *row.chips])))
         return None
 
     def row(self, number: int) -> Row:
@@ -135,6 +136,7 @@ class SearchPanel(QWidget):
         self.previous.setIcon(icon("chevron-up", theme))
         self.next.setIcon(icon("chevron-down", theme))
         self.list.setItemDelegate(RowDelegate(theme, self.list))
+        self.help.setHtml(_help(theme))
         self._show_state()
 
     # -- asking -------------------------------------------------------------------------------------------------
@@ -244,8 +246,6 @@ class SearchPanel(QWidget):
         self.state.setVisible(bool(text))
         self.list.setVisible(hits is not None)
         self.help.setVisible(hits is None)
-        if hits is None:
-            self.help.setHtml(_help(self._theme))
 
     @property
     def has_hits(self) -> bool:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from graphviewer.gui.style.theme import Theme
 from graphviewer.gui.words.texts import shortened
+from graphviewer.model.overlay import role_label
 
 if TYPE_CHECKING:
     from graphviewer.analysis.search import Hits
@@ -55,7 +56,9 @@ class Row(NamedTuple):
 
 
 def _chip(field: str, text: str) -> str:
-    return text if field in ("attribute", "colocation") else f"{field} {text.replace('_', ' ')}"
+    if field in ("attribute", "colocation"):
+        return text
+    return f"{field} {role_label(text) if field == 'role' else text.replace('_', ' ')}"
 
 
 class RowDelegate(QStyledItemDelegate):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from urllib.parse import quote
 
+from graphviewer.gui.words.texts import elided
+
 LONGEST, FIRST, LAST = 40, 2, 6
 """Characters of a scope's name, and how many scopes are named at the beginning and the end of a path."""
 
@@ -22,15 +24,9 @@ def crumbs(title: str, path: str) -> str:
         if FIRST < depth <= len(parts) - LAST:
             links += ["…"] if depth == FIRST + 1 else []
         else:
-            name = _elided(part)
+            name = elided(part, LONGEST)
             links.append(_link("/".join(parts[:depth]), name) if depth < len(parts) else escape(name))
     return " / ".join(links)
-
-
-def _elided(name: str) -> str:
-    """A name without its middle where it is long."""
-    half = LONGEST // 2
-    return name if len(name) <= LONGEST else f"{name[:half]}…{name[-half:]}"
 
 
 def _link(path: str, text: str) -> str:

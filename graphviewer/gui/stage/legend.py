@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from graphviewer.gui.canvas.look import ink_on
-from graphviewer.gui.canvas.signs import sign, title
+from graphviewer.gui.canvas.signs import meaning, sign, title
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Version
 from graphviewer.gui.style.flow import FlowLayout
@@ -36,6 +38,13 @@ def swatch(colors: CategoryColors, mark: str, size: int = SWATCH) -> QIcon:
     return QIcon(pixmap)
 
 
+def _advice(version: Version) -> str:
+    """What is missing for a version to have roles."""
+    if version.document.kind == "checkpoint":
+        return "A checkpoint holds variables only; its graph would say what each is for."
+    return "Choose an output to see what each node is for."
+
+
 class Legend(QWidget):
     """A chip per category: click hides its nodes or shows them again."""
 
@@ -57,18 +66,23 @@ class Legend(QWidget):
     def refresh(self) -> None:
         """Rebuild the chips for the overlay that is shown, where they would be others."""
         counts, kind = self._counts(), self._session.overlay_kind
-        is_waiting = not counts and kind == "roles" and self._session.version is not None
-        shown = (kind, is_waiting, tuple(counts.items()), frozenset(self._session.hidden.get(kind, ())), self._theme)
+        version = self._session.version
+        advice = _advice(version) if not counts and kind == "roles" and version is not None else ""
+        shown = (kind, advice, tuple(counts.items()), frozenset(self._session.hidden.get(kind, ())), self._theme)
         if shown == self._shown:
             return
         self._shown = shown
         self.hide()  # else each chip that is added would lay out the whole window
         self._flow.clear()
-        if is_waiting:
-            self._add(QLabel("Choose an output to see what each node is for.", self, objectName="subtle"))
+        if advice:
+            self._add(QLabel(advice, self, objectName="subtle"))
+        if kind == "diff" and counts:
+            headline = QLabel(_headline(counts), self, objectName="changeCount")
+            headline.setMinimumHeight(SWATCH + 7)  # of a chip: the line has one middle
+            self._add(headline)
         for category, count in counts.items():
             self._add(self._chip(category, count))
-        self.setVisible(bool(counts) or is_waiting)
+        self.setVisible(bool(counts or advice))
 
     def _add(self, widget: QWidget) -> None:
         self._flow.addWidget(widget)
@@ -95,6 +109,19 @@ class Legend(QWidget):
         chip.setIconSize(QSize(SWATCH, SWATCH))
         chip.setCheckable(True)
         chip.setChecked(not hidden)
-        chip.setToolTip(f"Click to {'show' if hidden else 'hide'} {count:,} nodes: {category}")
+        chip.setToolTip(_explained(kind, category, count, hidden))
         chip.clicked.connect(lambda: self._session.toggle_category(category))
         return chip
+
+
+def _headline(counts: Mapping[str, int]) -> str:
+    """How many nodes of a comparison are not the same."""
+    changes = sum(counts.values()) - counts.get("unchanged", 0)
+    return f"<b>{changes:,} {'change' if changes == 1 else 'changes'}</b>" if changes else "<b>No changes</b>"
+
+
+def _explained(kind: str, category: str, count: int, hidden: bool) -> str:
+    """What a colour means, and what a click does."""
+    nodes = "1 node" if count == 1 else f"{count:,} nodes"
+    what = meaning(kind, category)
+    return f"{title(kind, category)}{': ' + what if what else ''}\nClick to {'show' if hidden else 'hide'} {nodes}."

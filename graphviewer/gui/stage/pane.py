@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMenu
 
+from graphviewer.gui.canvas.boxes import in_view
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.canvas.view import GraphCanvas
 from graphviewer.gui.state.loading import open_items
-from graphviewer.gui.state.selection import ANY, Selection
+from graphviewer.gui.state.selection import AFTER, ANY, Selection
 from graphviewer.gui.state.session import Session
-from graphviewer.gui.words.describe import describe_briefly, output_shapes
-from graphviewer.gui.words.texts import label
+from graphviewer.gui.words.describe import describe_briefly, describe_chip, describe_stack, output_shapes
+from graphviewer.gui.words.texts import elided, label
 from graphviewer.layout.nested import Style
 from graphviewer.layout.opening import network_scope
 from graphviewer.layout.stacks import StackedScopes
@@ -69,6 +69,7 @@ class Pane(QObject):
     """Connects a canvas to the session: drawing, selection, endpoints, overlay, hover."""
 
     drawn = Signal()
+    led = Signal()  # the view is to follow the pane beside it
     menu_requested = Signal(object, QPoint)  # Selection, where
 
     def __init__(self, session: Session, theme: Theme, parent: QObject | None = None) -> None:
@@ -174,12 +175,25 @@ class Pane(QObject):
         self.canvas.set_scene(self._scene(), anchor=item)
         if self._fit_next:
             self._fit_next = False
-            self.canvas.fit()
-            self._show_network()
+            self._begin()
+        elif is_first and self.subject.side != AFTER and self._is_view_empty():
+            self.canvas.fit()  # other scopes were opened or closed since this view was left
         if self._pending is not None:
             pending, self._pending = self._pending, None
             self.reveal(pending)
         self.drawn.emit()
+
+    def _begin(self) -> None:
+        """Show the beginning; of two graphs the first one is looked at, and the second shows what is beside that."""
+        if self.subject.side == AFTER:
+            self.led.emit()
+        else:
+            self.canvas.fit()
+            self._show_network()
+
+    def _is_view_empty(self) -> bool:
+        scene = self.canvas.scene_shown
+        return not len(in_view(scene, self.canvas.camera, scene.solids).box)
 
     def _show_network(self) -> None:
         """Begin with the call that holds the network where not all can be read at once: variables come before it."""
@@ -276,7 +290,7 @@ class Pane(QObject):
         for end in ends[:MOST_ENDS]:
             selection = self.selection_of(end)
             go = lambda selection=selection: self._session.select(selection, reveal=True)  # noqa: E731
-            menu.addAction(label(selection.path), go)
+            menu.addAction(label(elided(selection.path)), go)
         if len(ends) > MOST_ENDS:
             menu.addAction(f"and {len(ends) - MOST_ENDS:,} more").setEnabled(False)
         menu.popup(where)
@@ -309,8 +323,10 @@ class Pane(QObject):
         if self.subject is None or self.drawing is None:
             return ""
         if item >= len(self.subject.document.scopes):
-            return f"<b>{escape(self.scopes.path(item))}</b><br>equal scopes; a double click opens them"
-        return describe_briefly(self.subject.document, item, self.subject.overlay(self._session.overlay_kind))
+            return describe_stack(self.scopes, item)
+        text = describe_briefly(self.subject.document, item, self.subject.overlay(self._session.overlay_kind))
+        scene = self.canvas.scene_shown
+        return text + describe_chip(int(scene.more[scene.box_of_item[item]]) if scene.shows(item) else 0)
 
 
 def _shape_of(document: Document, node: int) -> str:

@@ -22,8 +22,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from graphviewer.gui.canvas.signs import sign
 from graphviewer.gui.stage.crumbs import crumbs
-from graphviewer.gui.stage.legend import Legend
+from graphviewer.gui.stage.legend import Legend, swatch
+from graphviewer.gui.stage.pane_title import PaneTitle
 from graphviewer.gui.stage.welcome import Welcome
 from graphviewer.gui.state.session import Selection, Session
 from graphviewer.gui.state.versions import Comparison, Tab, Version
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
     from graphviewer.layout.nested import NestedLayout
     from graphviewer.model.document import Document
     from graphviewer.model.overlay import Overlay
+
+NEAR = 40
+"""Boxes around the middle of a view among which one is looked for that is on both sides."""
 
 
 class Stage(QWidget):
@@ -62,7 +67,7 @@ class Stage(QWidget):
         self.changes_button = QToolButton(text="Changes only", checkable=True)
         self.changes_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.changes_button.setToolTip("Open what holds changes, close and ghost what is the same")
-        self.titles = (QLabel(objectName="paneTitle"), QLabel(objectName="paneTitle"))
+        self.titles = (PaneTitle(), PaneTitle())
         self.legend = Legend(session, theme)
         self.welcome = Welcome()
         self.tools = QVBoxLayout()  # for lines of what is under way: a trace, a part that is shown
@@ -123,6 +128,7 @@ class Stage(QWidget):
         for at, (pane, other) in enumerate(((left, right), (right, left))):
             self.splitter.widget(at).layout().addWidget(pane.canvas, 1)
             pane.canvas.view_changed.connect(lambda rect, pane=pane, other=other: self._follow(pane, other, rect))
+            pane.led.connect(lambda pane=pane, other=other: self._follow(other, pane, other.canvas.view_rect()))
             pane.menu_requested.connect(self.menu_requested)
         QTimer.singleShot(0, self, self.panes_made.emit)
         return left, right
@@ -213,13 +219,18 @@ class Stage(QWidget):
             title.setVisible(split)
         if isinstance(tab, Comparison):
             self.merged_button.setChecked(tab.is_merged_shown)
-            for side, title, name in zip(("before", "after"), self.titles, tab.titles, strict=True):
-                title.setText(f"{side}: {name}")
+            self._show_titles(tab)
         left, right = _subjects(tab)
         self.left.show_subject(left, fit=known is None)
         self.right.show_subject(right, fit=known is None)
         if known is not None:
             self.left.canvas.look_like(known)
+
+    def _show_titles(self, tab: Comparison) -> None:
+        counts, sides = tab.counts(), (("before", "removed"), ("after", "added"))
+        for (side, status), title, name in zip(sides, self.titles, tab.titles, strict=True):
+            icon = swatch(self._theme.category("diff", status), sign("diff", status))
+            title.say(f"{side}: {name}", f"{counts[status]:,} {status}" if counts[status] else "", icon)
 
     def _merge(self, checked: bool) -> None:
         if isinstance(self._shown, Comparison) and self._shown.is_merged_shown != checked:
@@ -263,12 +274,14 @@ class Stage(QWidget):
             canvas, before = pane.canvas, pane.canvas.camera
             canvas.fit()
             if canvas.camera == before and pane.drawing is not None:
-                canvas.set_view_rect(QRectF(0, 0, pane.drawing.width, pane.drawing.height))
+                canvas.show_all()
 
     def set_theme(self, theme: Theme) -> None:
         """Paint with other colours."""
         self._theme = theme
         self.legend.set_theme(theme)
+        if isinstance(self._shown, Comparison):
+            self._show_titles(self._shown)
         self._show_breadcrumb()
         for pane in self.all_panes():
             pane.canvas.set_theme(theme)
@@ -289,16 +302,17 @@ class Stage(QWidget):
 
     @staticmethod
     def _offset(leader: Pane, follower: Pane) -> QPointF:
-        """How far the twin of the box in the middle of the leader's view is moved in the follower's drawing."""
-        item = leader.canvas.central_item()
-        if item < 0:
-            return QPointF(0, 0)
-        twin = follower.item_of(leader.selection_of(item))
-        here = leader.canvas.item_rect(item)
-        there = follower.canvas.item_rect(twin) if twin is not None else None
-        if here is None or there is None:
-            return QPointF(0, 0)
-        return there.topLeft() - here.topLeft()
+        """How far the twin of the box in the middle of the leader's view is moved in the follower's drawing.
+
+        Of the box nearest to the middle that has a twin: in the middle may be what only one graph has.
+        """
+        for item in leader.canvas.central_items(NEAR):
+            twin = follower.item_of(leader.selection_of(item))
+            here = leader.canvas.item_rect(item)
+            there = follower.canvas.item_rect(twin) if twin is not None else None
+            if here is not None and there is not None:
+                return there.topLeft() - here.topLeft()
+        return QPointF(0, 0)
 
     # -- breadcrumb ---------------------------------------------------------------------------------------------
 

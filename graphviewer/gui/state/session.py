@@ -13,7 +13,8 @@ from graphviewer.errors import GraphViewerError, UnknownNameError
 from graphviewer.gui.state.background import Background
 from graphviewer.gui.state.selection import ANY, Selection
 from graphviewer.gui.state.versions import Comparison, Family, Tab, Version
-from graphviewer.model.names import Endpoint, resolve_all
+from graphviewer.model.endpoints import endpoints_named
+from graphviewer.model.names import Endpoint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -301,7 +302,7 @@ class Session(QObject):
         if version is None or family is None:
             return
         lines = [part for line in text.splitlines() for part in [line.strip()] if part]
-        found = resolve_all(lines, version.document.graph.index)
+        found = endpoints_named(version.document, lines, "inputs" if kind == "inputs" else "outputs")
         refused = [(one, reason) for one in found if kind == "outputs" and (reason := self._refusal(kind, one))]
         if refused:
             raise UnknownNameError(f"'{refused[0][0]}' cannot be an output: {refused[0][1]}", "Pick another node.")

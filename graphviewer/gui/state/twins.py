@@ -33,8 +33,12 @@ class Twins:
         self._merged = merged
         self.items: ScopeTwins = scope_twins(*self.scopes, unfolded.match)
         self._names_after = _names_after(*self.scopes, self.items.after)
-
-        assert self.names  # worked out now, in the background: opening all asks for it
+        # Worked out now, in the background: opening all asks for the names, the first selection for the rest.
+        assert self.names
+        for side, scopes in enumerate(self.scopes):
+            assert len(scopes.graph.out_start)
+            if len(scopes.graph):
+                unfolded.change(side, 0)
 
     @cached_property
     def is_renamed(self) -> bool:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from graphviewer.analysis.diff import Change, Diff, Pin
-    from graphviewer.analysis.endpoints import Suggestion
     from graphviewer.analysis.merge import Merged
     from graphviewer.analysis.stats import Totals
+    from graphviewer.analysis.suggestion import Suggestion
     from graphviewer.analysis.unfolded_diff import UnfoldedDiff
     from graphviewer.export.code import Step
     from graphviewer.gui.state.twins import Twins

@@ -68,8 +68,8 @@ QComboBox QAbstractItemView { background: $surface; border: 1px solid $border; o
 QTreeView, QListView, QTableView, QTreeWidget, QListWidget, QTableWidget {
     background: $surface; alternate-background-color: $raised; border: none; outline: none;
     selection-background-color: $accent_soft; selection-color: $text; gridline-color: $border; }
-QTreeView::item, QListView::item { padding: 3px 4px; border-radius: 4px; }
-QTreeView::item:hover, QListView::item:hover { background: $hover; }
+QTreeView::item, QListView::item, #outline::item { padding: 3px 4px; border-radius: 4px; }
+QTreeView::item:hover, QListView::item:hover, #outline::item:hover { background: $hover; }
 QTreeView::item:selected, QListView::item:selected, QTableView::item:selected {
     background: $accent_soft; color: $text; }
 QHeaderView { background: $surface; }

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from graphviewer import protos
+from graphviewer.gui.canvas.signs import title
 from graphviewer.gui.words.describe_calls import body_lines, call_lines
 from graphviewer.gui.words.signatures import describe_signatures
-from graphviewer.gui.words.texts import link, shape_text
+from graphviewer.gui.words.texts import elided, escaped, link, shape_text
 from graphviewer.model.document import Document
 from graphviewer.model.function_body import ARGUMENT_OP
 from graphviewer.model.names import Endpoint
-from graphviewer.model.overlay import Overlay
+from graphviewer.model.overlay import Overlay, role_label
 from graphviewer.model.problem import Problem
+from graphviewer.model.scopes import Scopes
 from graphviewer.model.tensors import TensorError, describe_tensor
 
 if TYPE_CHECKING:
@@ -102,9 +104,9 @@ def describe_contents(document: Document) -> str:
 
 def describe_document(document: Document) -> str:
     """What is known of the whole of a document: how much it holds, its checkpoint, its signatures."""
-    parts = [f"<h3>{escape(document.title)}</h3><p>{escape(describe_contents(document))}</p>"]
+    parts = [f"<h3>{escaped(document.title)}</h3><p>{escaped(describe_contents(document))}</p>"]
     if document.checkpoint is not None and document.kind != "checkpoint":
-        parts.append(f"<p>Values: {escape(document.checkpoint.name)}</p>")
+        parts.append(f"<p>Values: {escaped(document.checkpoint.name)}</p>")
     return "".join([*parts, describe_signatures(document)])
 
 
@@ -113,8 +115,8 @@ def describe_node(document: Document, number: int, roles: Overlay | None, change
     graph, node = document.graph, document.node(number)
     name = graph.names[number]
     parts = [
-        f"<h3>{escape(name or '(no name)')}</h3>",
-        f"<p><span class='op'>{escape(node.op or '(no op)')}</span>",
+        f"<h3>{escaped(elided(name) or '(no name)')}</h3>",
+        f"<p><span class='op'>{escaped(node.op or '(no op)')}</span>",
     ]
     parts.append(f" <a href='copy:{quote(name, safe='')}'>copy name</a></p>")
     parts += call_lines(document, number)
@@ -122,22 +124,22 @@ def describe_node(document: Document, number: int, roles: Overlay | None, change
     parts.append(change)
     shapes = output_shapes(node)
     if shapes:
-        parts.append(f"<p>Output shape: {escape(', '.join(shapes[:8]))}</p>")
+        parts.append(f"<p>Output shape: {escaped(', '.join(shapes[:8]))}</p>")
     parts.append(_input_rows(document, number))
     parts.append(_consumer_rows(document, number))
     attributes = [(key, node.attr[key]) for key in sorted(node.attr) if key not in _HIDDEN]
     if node.device:
-        parts.append(f"<p>Device: {escape(node.device)}</p>")
+        parts.append(f"<p>Device: {escaped(node.device)}</p>")
     if attributes:
         rows = "".join(
-            f"<tr><td class='key'>{escape(k)}</td><td>{escape(attribute_text(v))}</td></tr>" for k, v in attributes
+            f"<tr><td class='key'>{escaped(k)}</td><td>{escape(attribute_text(v))}</td></tr>" for k, v in attributes
         )
         parts.append(f"<h4>Attributes</h4><table>{rows}</table>")
     summary = protos.op_def(node.op)
     if summary is None and node.op not in document.functions and document.kind != "checkpoint":
         parts.append("<p class='warning'>This op is not registered in the TensorFlow that the program knows.</p>")
     absent = [one.text for one in graph.dangling if one.node == number]
-    parts += [f"<p class='warning'>Input '{escape(text)}' is not in the graph.</p>" for text in absent]
+    parts += [f"<p class='warning'>Input '{escaped(text)}' is not in the graph.</p>" for text in absent]
     return "".join(parts)
 
 
@@ -145,7 +147,7 @@ def problem_lines(problems: Iterable[Problem], name: str) -> str:
     """What was found wrong with a node, but for what ``describe_node`` says itself."""
     known = ("dangling", "unknown-op")
     found = [one for one in problems if one.node == name and not one.function and one.kind not in known]
-    return "".join(f"<p class='warning'>{escape(f'{one.reason} {one.hint}'.strip())}</p>" for one in found[:_MOST])
+    return "".join(f"<p class='warning'>{escaped(f'{one.reason} {one.hint}'.strip())}</p>" for one in found[:_MOST])
 
 
 def _role_lines(number: int, roles: Overlay | None) -> Iterable[str]:
@@ -153,7 +155,7 @@ def _role_lines(number: int, roles: Overlay | None) -> Iterable[str]:
         return
     role = roles.category(number)
     if role:
-        yield f"<p>Role: <b>{escape(role.replace('_', ' '))}</b> — {escape(roles.reasons[number])}</p>"
+        yield f"<p>Role: <b>{escaped(role_label(role))}</b> — {escaped(roles.reasons[number])}</p>"
     for marker in sorted(roles.markers.get(number, ())):
         if marker in _MARKERS:
             yield f"<p class='warning'>⚠ {_MARKERS[marker]}</p>"
@@ -167,7 +169,7 @@ def _input_rows(document: Document, number: int) -> str:
         source, port = int(graph.src[edge]), int(graph.port[edge])
         name = graph.names[source]
         shown = f"^{name}" if port < 0 else str(Endpoint(name, port))
-        rows.append(f"<tr><td>{link('node', name, shown)}</td><td class='key'>{escape(graph.ops[source])}</td></tr>")
+        rows.append(f"<tr><td>{link('node', name, shown)}</td><td class='key'>{escaped(graph.ops[source])}</td></tr>")
     return _table("Inputs", len(edges), rows)
 
 
@@ -180,7 +182,7 @@ def _consumer_rows(document: Document, number: int) -> str:
         note = "control" if port < 0 else f"from :{port}" if port else ""
         rows.append(
             f"<tr><td>{link('node', graph.names[target])}</td>"
-            f"<td class='key'>{escape(graph.ops[target])} {note}</td></tr>"
+            f"<td class='key'>{escaped(graph.ops[target])} {note}</td></tr>"
         )
     return _table("Consumers", len(edges), rows)
 
@@ -197,13 +199,13 @@ def describe_scope(document: Document, item: int, roles: Overlay | None) -> str:
     scopes, graph = document.scopes, document.graph
     nodes = scopes.nodes_inside(item)
     ops = Counter(graph.ops[node] for node in nodes).most_common(20)
-    parts = [f"<h3>{escape(scopes.path(item))}/</h3><p>scope of {len(nodes):,} nodes</p>"]
+    parts = [f"<h3>{escaped(elided(scopes.path(item)))}/</h3><p>scope of {len(nodes):,} nodes</p>"]
     parts += body_lines(document, scopes.path(item))
     if roles is not None:
         found = Counter(role for node in nodes if (role := roles.category(node)))
-        rows = "".join(f"<tr><td>{escape(k.replace('_', ' '))}</td><td>{v:,}</td></tr>" for k, v in found.most_common())
+        rows = "".join(f"<tr><td>{escaped(role_label(k))}</td><td>{v:,}</td></tr>" for k, v in found.most_common())
         parts.append(f"<h4>Roles</h4><table>{rows}</table>")
-    rows = "".join(f"<tr><td>{escape(op)}</td><td>{count:,}</td></tr>" for op, count in ops)
+    rows = "".join(f"<tr><td>{escaped(op)}</td><td>{count:,}</td></tr>" for op, count in ops)
     parts.append(f"<h4>Ops</h4><table>{rows}</table>")
     return "".join(parts)
 
@@ -213,11 +215,26 @@ def describe_briefly(document: Document, item: int, overlay: Overlay | None) -> 
     scopes = document.scopes
     node = int(scopes.node[item])
     if node < 0:
-        return f"<b>{escape(scopes.path(item))}</b><br>{int(scopes.size[item]):,} nodes"
+        return f"<b>{escaped(elided(scopes.path(item)))}</b><br>{int(scopes.size[item]):,} nodes"
     message = document.node(node)
-    shapes = escape(", ".join(output_shapes(message)[:4]))
-    lines = [f"<b>{escape(scopes.path(item))}</b>", f"{escape(message.op)}&nbsp; {shapes}"]
+    shapes = escaped(", ".join(output_shapes(message)[:4]))
+    lines = [f"<b>{escaped(elided(scopes.path(item)))}</b>", f"{escaped(message.op)}&nbsp; {shapes}"]
     if overlay is not None and (category := overlay.category(node)):
-        lines.append(f"{escape(category.replace('_', ' '))}: {escape(overlay.reasons[node])}")
+        lines.append(f"{escaped(title(overlay.kind, category))}: {escaped(overlay.reasons[node])}")
         lines += [f"⚠ {_MARKERS[one]}" for one in sorted(overlay.markers.get(node, ())) if one in _MARKERS]
     return "<br>".join(lines)
+
+
+def describe_chip(more: int) -> str:
+    """What the tooltip of a chip adds: for how many nodes beside its own it stands; nothing for other boxes."""
+    if not more:
+        return ""
+    nodes = f"{more:,} more nodes, which serve" if more > 1 else "1 more node, which serves"
+    return f"<br>Stands for {nodes} the same box; a click on the count lists {'them' if more > 1 else 'it'}."
+
+
+def describe_stack(scopes: Scopes, item: int) -> str:
+    """The tooltip of a stack."""
+    members, nodes = len(scopes.children(item)), int(scopes.size[item])
+    counts = f"{members:,} equal scopes, {nodes:,} nodes; a double click opens them"
+    return f"<b>{escaped(elided(scopes.path(item)))}</b><br>{counts}"

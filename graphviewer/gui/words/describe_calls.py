@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
-from graphviewer.gui.words.texts import link
+from graphviewer.gui.words.texts import escaped, link
 from graphviewer.model.bodies import Opened, Unfolded
 from graphviewer.model.document import Document
 from graphviewer.model.function_body import ARGUMENT_OP, RESULT_OP
@@ -24,21 +23,21 @@ def call_lines(document: Document, number: int) -> Iterator[str]:
         return
     if around.call >= 0:
         call = document.graph.names[around.call]
-        yield f"<p>In function <b>{escape(around.function)}</b>, called by {link('node', call)}</p>"
+        yield f"<p>In function <b>{escaped(around.function)}</b>, called by {link('node', call)}</p>"
         yield from _end_line(document, around, number)
     else:
-        yield f"<p>In function <b>{escape(around.function)}</b>, which nothing calls</p>"
+        yield f"<p>In function <b>{escaped(around.function)}</b>, which nothing calls</p>"
 
 
 def _runs(document: Unfolded, call: int) -> Iterator[str]:
     for one in document.calls.get(call, ())[:_MOST]:
         place = link("scope", one.path, f"ƒ {one.function}")
-        yield f"<p>Runs {place} ({escape(one.attribute)}, {len(one.body):,} nodes)</p>"
+        yield f"<p>Runs {place} ({escaped(one.attribute)}, {len(one.body):,} nodes)</p>"
     for closed in document.closed.get(call, ())[:_MOST]:
         elsewhere = document.shown(closed.function)
         place = f" Opened in {link('scope', elsewhere.path)}." if elsewhere is not None else ""
-        name, attribute = escape(closed.function), escape(closed.attribute)
-        yield f"<p>Runs ƒ {name} ({attribute}); not opened here: {escape(closed.reason)}.{place}</p>"
+        name, attribute = escaped(closed.function), escaped(closed.attribute)
+        yield f"<p>Runs ƒ {name} ({attribute}); not opened here: {escaped(closed.reason)}.{place}</p>"
 
 
 def _end_line(document: Unfolded, around: Opened, number: int) -> Iterator[str]:
@@ -62,4 +61,4 @@ def body_lines(document: Document, path: str) -> Iterator[str]:
     """The function whose nodes a scope holds."""
     if isinstance(document, Unfolded):
         for one in document.opened_at.get(path, ())[:_MOST]:
-            yield f"<p>Body of function <b>{escape(one.function)}</b></p>"
+            yield f"<p>Body of function <b>{escaped(one.function)}</b></p>"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from graphviewer.analysis.diff.values import told
 from graphviewer.gui.state.selection import AFTER, ANY, BEFORE, Selection
-from graphviewer.gui.words.texts import link
+from graphviewer.gui.words.texts import escaped, link
+from graphviewer.model.overlay import role_label
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Change, Diff, FunctionChange
@@ -60,14 +60,14 @@ def _without_change(comparison: Comparison, selection: Selection) -> str:
     status = overlay.category(node) if node >= 0 else None
     if status in (None, "unchanged"):
         return "<p class='subtle'>Unchanged.</p>"
-    return f"<p><b>{escape(str(status))}</b> — {escape(overlay.reasons[node])}</p>"
+    return f"<p><b>{escaped(str(status))}</b> — {escaped(overlay.reasons[node])}</p>"
 
 
 def _change_lines(change: Change) -> Iterator[str]:
-    yield f"<p><b>{escape(change.status)}</b> — {escape(change.reason)}</p>"
+    yield f"<p><b>{escaped(change.status)}</b> — {escaped(change.reason)}</p>"
     if change.before != change.after and change.before is not None and change.after is not None:
         yield f"<p>{link('node', change.before)} → {link('node', change.after)}</p>"
-    yield f"<p class='subtle'>Match: {escape(_HOW.get(change.match, change.match))}.</p>"
+    yield f"<p class='subtle'>Match: {escaped(_HOW.get(change.match, change.match))}.</p>"
     rows = list(_detail_rows(change.details))
     if rows:
         head = "<tr><td></td><td class='key'>before</td><td class='key'>after</td></tr>"
@@ -90,9 +90,10 @@ def _detail_rows(details: Mapping[str, Any]) -> Iterator[str]:
     apart = details.get("difference")
     if apart:
         yield _wide_row("difference", told(apart))
-    for key in ("conversion", "role"):
-        if key in details:
-            yield _wide_row(key, str(details[key]).replace("_", " "))
+    if "conversion" in details:
+        yield _wide_row("conversion", str(details["conversion"]).replace("_", " "))
+    if "role" in details:
+        yield _wide_row("role", role_label(str(details["role"])))
     if "function" in details:
         yield _wide_row("function", str(details["function"]))
 
@@ -116,12 +117,12 @@ def _value_rows(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Ite
 
 
 def _row(key: str, old: Any, new: Any) -> str:
-    cells = "".join(f"<td>{escape(_text(value))}</td>" for value in (old, new))
-    return f"<tr><td class='key'>{escape(key)}</td>{cells}</tr>"
+    cells = "".join(f"<td>{escaped(_text(value))}</td>" for value in (old, new))
+    return f"<tr><td class='key'>{escaped(key)}</td>{cells}</tr>"
 
 
 def _wide_row(key: str, text: str) -> str:
-    return f"<tr><td class='key'>{escape(key)}</td><td colspan='2'>{escape(text)}</td></tr>"
+    return f"<tr><td class='key'>{escaped(key)}</td><td colspan='2'>{escaped(text)}</td></tr>"
 
 
 def _text(value: Any) -> str:
@@ -139,7 +140,7 @@ def _text(value: Any) -> str:
 def describe_comparison(comparison: Comparison) -> str:
     """What differs beside the nodes: signatures and functions."""
     diff = comparison.diff
-    title = f"<h3>{' → '.join(map(escape, comparison.titles))}</h3>"
+    title = f"<h3>{' → '.join(map(escaped, comparison.titles))}</h3>"
     return title + _counts(diff) + _signatures(diff.signatures) + _functions(diff.functions)
 
 
@@ -155,11 +156,11 @@ def _signatures(changes: Sequence[Change]) -> str:
         return ""
     parts = [f"<h4>Signatures that differ ({len(changes):,})</h4>"]
     for change in changes[:_MOST]:
-        parts.append(f"<p><b>{escape(change.name)}</b> {escape(change.status)}</p>")
+        parts.append(f"<p><b>{escaped(change.name)}</b> {escaped(change.status)}</p>")
         rows = [_row("method", *change.details["method"])] if "method" in change.details else []
         for side in ("inputs", "outputs"):
             rows += [_row(f"{side[:-1]} {name}", *pair) for name, pair in change.details.get(side, {}).items()]
-        parts.append(f"<table>{''.join(rows)}</table>" if rows else f"<p class='subtle'>{escape(change.reason)}</p>")
+        parts.append(f"<table>{''.join(rows)}</table>" if rows else f"<p class='subtle'>{escaped(change.reason)}</p>")
     return "".join(parts) + _more(changes)
 
 
@@ -169,7 +170,7 @@ def _functions(changes: Sequence[FunctionChange]) -> str:
     parts = [f"<h4>Functions that differ ({len(changes):,})</h4>"]
     for change in changes[:_MOST]:
         name = (change.after if change.after is not None else change.before) or ""
-        parts.append(f"<p><b>{escape(name)}</b> {escape(change.status)}: {escape(change.reason)}</p>")
+        parts.append(f"<p><b>{escaped(name)}</b> {escaped(change.status)}: {escaped(change.reason)}</p>")
         inside = change.inside.changes if change.inside is not None else ()
         rows = "".join(_inside_row(one) for one in inside[:_MOST_INSIDE])
         parts.append(f"<table>{rows}</table>{_more(inside, _MOST_INSIDE)}" if rows else "")
@@ -177,8 +178,8 @@ def _functions(changes: Sequence[FunctionChange]) -> str:
 
 
 def _inside_row(change: Change) -> str:
-    cells = "".join(f"<td>{escape(text)}</td>" for text in (change.name, change.reason))
-    return f"<tr><td class='key'>{escape(change.status)}</td>{cells}</tr>"
+    cells = "".join(f"<td>{escaped(text)}</td>" for text in (change.name, change.reason))
+    return f"<tr><td class='key'>{escaped(change.status)}</td>{cells}</tr>"
 
 
 def _more(found: Sequence[object], shown: int = _MOST) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from html import escape
 from itertools import islice
 from typing import Any, NamedTuple
 
 from graphviewer import protos
-from graphviewer.gui.words.texts import link, shape_text
+from graphviewer.gui.words.texts import escaped, link, shape_text
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
 
@@ -83,7 +82,7 @@ def describe_signatures(document: Document) -> str:
         return ""
     parts = [f"<h4>Signatures ({len(found):,})</h4>"]
     for one in found:
-        parts.append(f"<p><b>{escape(one.key)}</b> &nbsp;{link('signature', one.key, 'choose')}</p>")
+        parts.append(f"<p><b>{escaped(one.key)}</b> &nbsp;{link('signature', one.key, 'choose')}</p>")
         rows = [*_rows("in", one.inputs), *_rows("out", one.outputs)]
         parts.append(f"<table>{''.join(rows)}</table>")
     return "".join(parts)
@@ -93,5 +92,5 @@ def _rows(side: str, tensors: tuple[Named, ...]) -> Iterator[str]:
     for one in tensors:
         yield (
             f"<tr><td class='key'>{side}</td><td>{link('node', one.endpoint.node, one.name)}</td>"
-            f"<td class='key'>{escape(one.text)}</td></tr>"
+            f"<td class='key'>{escaped(one.text)}</td></tr>"
         )

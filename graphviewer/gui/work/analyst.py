@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.errors import GraphViewerError, ReadError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Version
@@ -24,7 +25,6 @@ from graphviewer.worker.protocol import Failed
 
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Pin
-    from graphviewer.analysis.endpoints import Suggestion
     from graphviewer.analysis.unfolded_diff import UnfoldedDiff
 
 
@@ -193,8 +193,6 @@ class Analyst(QObject):
 
 
 def _suggestions(found: list[Mapping[str, Any]]) -> list[Suggestion]:
-    from graphviewer.analysis.endpoints import Suggestion
-
     return [Suggestion(one["name"], one["score"], one["reason"]) for one in found]
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +22,7 @@ Ask = Callable[[Sequence[Mapping[str, str]]], bool]
 Feeds = Mapping[str, str]
 """Files or numbers by the name of the tensor that they are fed to; values are made up for what is not named."""
 
+_PIECE = 16 << 20
 _MADE_UP: Feeds = MappingProxyType({})
 
 
@@ -29,11 +34,13 @@ class Prover(QObject):
     """
 
     changed = Signal()
-    ran = Signal(object, object)  # Version, the JSON of `run`
+    ran = Signal(object, object)  # Version, the JSON of `run`, whose files are there until the next run has ended
 
-    def __init__(self, session: Session, jobs: Jobs, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, jobs: Jobs, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._jobs = session, jobs
+        self._session, self._jobs, self._folder = session, jobs, folder
+        self._numbers = itertools.count(1)
+        self._shown: Path | None = None  # folder of the last run's values
         self._running: set[int] = set()
         self.state = ""
         self.ask: Ask = lambda touches: False
@@ -76,6 +83,8 @@ class Prover(QObject):
         if not self._is_unchanged(version):
             return
 
+        folder = self._folder / f"run-{next(self._numbers)}"
+
         def forward(permission: bool) -> None:
             checkpoint = version.document.checkpoint
             request = {
@@ -83,12 +92,17 @@ class Prover(QObject):
                 "outputs": list(outputs),
                 "feeds": dict(feeds),
                 "checkpoint": str(checkpoint) if checkpoint else None,
+                "folder": str(folder),
                 "allow": permission,
             }
-            self._submit("run", request, done, f"Run — {', '.join(outputs) or version.title}")
+            title = f"Run — {', '.join(outputs[:1]) or version.title}"
+            self._submit("run", request, done, title, lambda: self._sweep(folder))
 
         def done(found: Mapping[str, Any]) -> str:
+            before, self._shown = self._shown, folder
             self.ran.emit(version, found)
+            if before is not None:
+                self._sweep(before)
             count = len(found["outputs"])
             return f"{count:,} tensor{'s' if count != 1 else ''} computed"
 
@@ -103,10 +117,43 @@ class Prover(QObject):
             request = {"path": str(version.file), "outputs": list(outputs), "feeds": list(feeds)}
             self._submit("touches", request, asked)
 
+    def save(self, values: Path, target: Path) -> None:
+        """Copy the values of a run to the file that the user named (the dialog asked before replacing one)."""
+        sources = [
+            source
+            for one in self._session.versions()
+            for source in (one.file, one.document.path, one.document.checkpoint)
+        ]
+
+        def work() -> int:
+            from graphviewer.formats.inputs import refuse_to_replace
+            from graphviewer.formats.writing import write_atomically
+
+            refuse_to_replace(target, sources, because="is open here")
+            write_atomically(target, _pieces(values), force=True)
+            return target.stat().st_size
+
+        def then(size: int) -> None:
+            self._session.said.emit(f"Saved {target} ({size:,} bytes).")
+
+        self._session.background.submit("save", f"save-{target}", work, then, self._session.failed.emit)
+
+    def _sweep(self, folder: Path) -> None:
+        """Remove the values of a run, once what is being saved of them is saved."""
+        work = partial(shutil.rmtree, folder, ignore_errors=True)
+        self._session.background.submit(
+            "save", f"sweep-{folder}", work, lambda _nothing: None, self._session.failed.emit
+        )
+
     def _submit(
-        self, name: str, request: Mapping[str, Any], done: Callable[[Mapping[str, Any]], str], title: str = ""
+        self,
+        name: str,
+        request: Mapping[str, Any],
+        done: Callable[[Mapping[str, Any]], str],
+        title: str = "",
+        undo: Callable[[], None] = lambda: None,
     ) -> None:
-        """Run a job; ``done`` gives what came of it, in words."""
+        """Run a job; ``done`` gives what came of it, in words; ``undo`` clears up after one that gave nothing."""
 
         def end() -> None:
             self._running.discard(number)
@@ -119,13 +166,17 @@ class Prover(QObject):
 
         def failed(failure: Failed) -> None:
             self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
+            cancelled()
+
+        def cancelled() -> None:
+            undo()
             end()
 
         def progress(_fraction: float, message: str) -> None:
             self.state = message
             self.changed.emit()
 
-        number = self._jobs.submit(name, request, Callbacks(finished, failed, progress, end), title=title)
+        number = self._jobs.submit(name, request, Callbacks(finished, failed, progress, cancelled), title=title)
         self._running.add(number)
         self.changed.emit()
 
@@ -142,6 +193,20 @@ class Prover(QObject):
             self._session.failed.emit(error)
             return False
         return True
+
+
+def _pieces(file: Path) -> Iterator[bytes]:
+    """The bytes of a file, some at a time.
+
+    Raises:
+        ReadError: it went away.
+    """
+    try:
+        with file.open("rb") as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
+    except OSError as error:
+        raise ReadError("The values of this run are no longer there.", "Run it again.") from error
 
 
 def verdict_line(found: Mapping[str, Any]) -> str:

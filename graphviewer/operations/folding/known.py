@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer.analysis.ops import MERGE_OPS, SWITCH_OPS, VARIABLE_OPS, op_mask
+from graphviewer.analysis.ops import MERGE_OPS, SHAPE_OPS, SWITCH_OPS, VARIABLE_OPS
 from graphviewer.errors import OperationError
 from graphviewer.model.graph import Graph
 from graphviewer.model.names import CONTROL_PORT, parse_input
+from graphviewer.model.nodes import control_inputs, data_inputs
 from graphviewer.model.tensors import TensorError, node_shape, shape_list, tensor_value
-from graphviewer.operations.draft import Draft, Tensor, control_inputs, data_inputs
+from graphviewer.operations.draft import Draft, Tensor
 from graphviewer.operations.folding.rules import MOST_ELEMENTS, RULES, Array, compute
 from graphviewer.protos import DataType
 
-_SHAPE_OPS = frozenset({"Rank", "Shape", "ShapeN", "Size", "VariableShape"})
 _SAME_SHAPE = frozenset(
     {
         *("Identity", "StopGradient", "Snapshot", "CheckNumerics", "PreventGradient", "Cast", "ReadVariableOp"),
@@ -94,7 +94,7 @@ class Known:
 
     def _visit_all(self) -> None:
         nodes = self.draft.nodes
-        starts = RULES.keys() | _SHAPE_OPS | SWITCH_OPS | MERGE_OPS
+        starts = RULES.keys() | SHAPE_OPS | SWITCH_OPS | MERGE_OPS
         queue = deque(name for name, node in nodes.items() if node.op in starts or name in self._assumed)
         waiting = set(queue)
         while queue:
@@ -130,7 +130,7 @@ class Known:
 
     def _compute(self, name: str, node: Any) -> bool:
         inputs = data_inputs(node)
-        if node.op in _SHAPE_OPS:
+        if node.op in SHAPE_OPS:
             return self._shapes(name, node, inputs)
         if node.op not in RULES or not inputs:
             return False
@@ -255,7 +255,7 @@ def small_constant(draft: Draft, name: str) -> Array | None:
 
 def _in_flow(graph: Graph) -> set[str]:
     """Nodes inside conditionals and loops of TF1, and what comes after them."""
-    starts = np.flatnonzero(op_mask(graph, SWITCH_OPS | {"Enter", "RefEnter"})).tolist()
+    starts = np.flatnonzero(graph.of_ops(SWITCH_OPS | {"Enter", "RefEnter"})).tolist()
     if not starts:
         return set()
     return {graph.names[number] for number in np.flatnonzero(graph.descendants(starts)).tolist()}

@@ -12,6 +12,7 @@ from graphviewer import protos
 from graphviewer.model.names import CONTROL_PORT, parse_input
 from graphviewer.model.tensors import const_node
 from graphviewer.operations.cutting import unique
+from graphviewer.operations.draft import forget_inferred
 
 
 class Value(NamedTuple):
@@ -85,10 +86,9 @@ class Body:
         """The copy of a node that may be changed; it loses the shapes that it had inferred from handles."""
         if name not in self.new:
             node = self._copy(self.nodes[name])
-            for attribute in ("_output_shapes", "_handle_dtypes", "_handle_shapes", "_read_only_resource_inputs"):
-                if attribute in node.attr:
-                    del node.attr[attribute]
-            node.ClearField("experimental_type")
+            forget_inferred(node)
+            if "_read_only_resource_inputs" in node.attr:
+                del node.attr["_read_only_resource_inputs"]
             self.new[name] = node
         return self.new[name]
 

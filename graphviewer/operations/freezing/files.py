@@ -97,7 +97,7 @@ def path_constants(selection: Selection, fillers: Sequence[int], folder: str) ->
         name, file = graph.names[number], files[number]
         if base is not None:
             told = f"it holds the path of '{file}'" + ("" if folder else ", an asset of the SavedModel")
-            found[number] = PathConstant(name, _joined(str(base), file), told)
+            found[number] = PathConstant(name, f"{str(base).rstrip('/')}/{file}", told)
         elif graph.ops[number] != "Const":
             raise OperationError(
                 f"'{name}' holds the path of the asset '{file}', and it is not known where that lies.",
@@ -122,40 +122,44 @@ def _named_anew(named: Iterable[tuple[int, str]], assets: Mapping[int, str]) -> 
     return found
 
 
-def _joined(folder: str, file: str) -> str:
-    """The path as TensorFlow takes it, which may be one of a store on the network."""
-    return file if not folder else f"{folder.rstrip('/')}/{file}" if folder != "/" else f"/{file}"
-
-
 def _last(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
 def named_files(document: Document, fillers: Iterable[int]) -> Iterator[tuple[int, str]]:
     """(constant, path) of every constant of the graph that names a file which a table is filled from."""
-    graph = document.graph
+    graph, known = document.graph, dict[str, set[int]]()
     for filler in fillers:
-        for slot in sorted(_file_slots(document, document.node(filler))):
+        for slot in sorted(_file_slots(document, document.node(filler), known)):
             number = _constant_behind(document, filler, slot)
             if number is not None and graph.ops[number] == "Const" and (path := _text(document.full_node(number))):
                 yield number, path
 
 
-def _file_slots(document: Document, node: Any, depth: int = 0) -> set[int]:
-    """Inputs of a node that name files, in functions that it calls too."""
+def _file_slots(document: Document, node: Any, known: dict[str, set[int]], depth: int = 0) -> set[int]:
+    """Inputs of a node that name files, in functions that it calls too.
+
+    Args:
+        known: those of functions that were looked at; filled in, for functions that call others twice.
+        depth: of the call.
+    """
     if node.op in _FILLS_FROM_FILE:
         return {_FILE_NAME}
-    function = document.functions.get(node.attr["f"].func.name) if "f" in node.attr else None
+    name = node.attr["f"].func.name if "f" in node.attr else ""
+    function = document.functions.get(name)
     if function is None or depth > _MOST_STEPS:
         return set()
-    place = {argument.name: at for at, argument in enumerate(function.signature.input_arg)}
-    texts = [
-        inner.input[slot]
-        for inner in function.node_def
-        for slot in _file_slots(document, inner, depth + 1)
-        if slot < len(inner.input)
-    ]
-    return {place[text] for text in texts if text in place}
+    if name not in known:
+        known[name] = set()  # for one that calls itself
+        place = {argument.name: at for at, argument in enumerate(function.signature.input_arg)}
+        texts = [
+            inner.input[slot]
+            for inner in function.node_def
+            for slot in _file_slots(document, inner, known, depth + 1)
+            if slot < len(inner.input)
+        ]
+        known[name] = {place[text] for text in texts if text in place}
+    return known[name]
 
 
 def _constant_behind(document: Document, number: int, slot: int) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 from graphviewer import protos
 from graphviewer.analysis.ops import is_variable_write
 from graphviewer.model.names import CONTROL_PORT
+from graphviewer.model.tensors import set_shape
 from graphviewer.operations.freezing.body import Body, Report, Tensor, Value, output_texts
 
 Arguments = Mapping[int, Value]
@@ -175,20 +176,9 @@ def _retype_arguments(copy: Any, values: Arguments) -> None:
         if at in copy.resource_arg_unique_id:
             del copy.resource_arg_unique_id[at]
         if at < len(shapes):
-            set_shape(shapes[at], value)
+            set_shape(shapes[at], value.shape)
         if at in copy.arg_attr:
             noted = copy.arg_attr[at].attr
             for name in ("_output_shapes", "_handle_dtypes", "_handle_shapes"):
                 if name in noted:
                     del noted[name]
-
-
-def set_shape(proto: Any, value: Value) -> None:
-    """Write a value's shape over a TensorShapeProto."""
-    proto.Clear()
-    if value.shape is None:
-        proto.unknown_rank = True
-        return
-    proto.SetInParent()
-    for size in value.shape:
-        proto.dim.add(size=size)

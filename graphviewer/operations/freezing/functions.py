@@ -13,10 +13,11 @@ from typing import Any
 
 from graphviewer.analysis.ops import VARIABLE_OPS, is_variable_write
 from graphviewer.errors import OperationError
+from graphviewer.model.tensors import set_shape
 from graphviewer.operations.cutting import unique
 from graphviewer.operations.freezing.body import Body, Report, Tensor, Value
 from graphviewer.operations.freezing.calls import LOOPS, Call, call_of, called_functions
-from graphviewer.operations.freezing.function_body import Arguments, FunctionBody, set_shape
+from graphviewer.operations.freezing.function_body import Arguments, FunctionBody
 from graphviewer.operations.freezing.rules import propagate
 from graphviewer.operations.library import called
 
@@ -162,7 +163,7 @@ class Functions:
                 if call.results and port < len(node.attr[call.results].list.type):
                     node.attr[call.results].list.type[port] = value.dtype
                 if call.results and port < len(shapes):
-                    set_shape(shapes[port], value)
+                    set_shape(shapes[port], value.shape)
 
     def specialise(self, name: str, values: Arguments, depth: int = 0) -> Specialised:
         """The copy of function ``name`` for arguments that carry ``values``.

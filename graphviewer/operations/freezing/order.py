@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from graphviewer.analysis.ops import is_variable_write, op_mask, variables_behind
+from graphviewer.analysis.ops import is_variable_write, variables_behind
 from graphviewer.operations.freezing.body import Body
 from graphviewer.operations.freezing.calls import call_of, called_functions
 from graphviewer.operations.freezing.functions import Functions, late_read
@@ -42,7 +42,7 @@ def _updates(selection: Selection, body: Body, functions: Functions) -> list[tup
     once = graph.ancestors((graph.index[output.node] for output in selection.outputs), stop=inputs)
     behind = variables_behind(graph)
     found = []
-    for number in np.flatnonzero(once & op_mask(graph, is_variable_write)).tolist():
+    for number in np.flatnonzero(once & graph.of_ops(is_variable_write)).tolist():
         sources = graph.inputs(number)
         if sources and behind[sources[0]] >= 0:
             found.append((number, graph.names[int(behind[sources[0]])]))

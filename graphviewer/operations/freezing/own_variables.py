@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from graphviewer.analysis.ops import VARIABLE_OPS
 from graphviewer.analysis.variable_keys import Source
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
+from graphviewer.model.nodes import control_inputs
 from graphviewer.operations.freezing.body import Value
 from graphviewer.operations.freezing.variables import Checkpoint, Constant, constant_of, constants, opened
 
@@ -44,14 +48,14 @@ class OwnVariables:
         assert self._values is not None
         made = constant.node(self._values)
         made.name = node.name
-        made.input.extend(text for text in node.input if text.startswith("^"))
+        made.input.extend(control_inputs(node))
         self._report(f"{function}:{node.name}", "variable -> constant", constant.told)
         return Value(constant.dtype, constant.shape, node.op == "VarHandleOp", node.name), made
 
     def _find(self, node: Any, function: str, key: tuple[bytes, bytes]) -> Constant:
         if self._values is None:
             self._values = opened(self._document, self._given)
-        outer = self._outer().get(key) if key[1] else None
+        outer = self._outer.get(key) if key[1] else None
         if outer is not None:
             return constants(self._document, [outer], self._values, saver=self._saver, rename=self._rename)[outer]
         shared = key[1].decode("utf-8", "replace")
@@ -64,10 +68,10 @@ class OwnVariables:
             )
         return constant_of(node, Source(shared, None, "key of its shared name"), self._values)
 
+    @cached_property
     def _outer(self) -> Mapping[tuple[bytes, bytes], int]:
         """Variables of the graph by what TensorFlow knows them by."""
-        graph = self._document.graph
-        numbers = [number for number, op in enumerate(graph.ops) if op in VARIABLE_OPS]
+        numbers = np.flatnonzero(self._document.graph.of_ops(VARIABLE_OPS)).tolist()
         return {_shared(self._document.node(number)): number for number in reversed(numbers)}
 
 

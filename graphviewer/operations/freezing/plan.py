@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphviewer.analysis.effects import effect_only
-from graphviewer.analysis.ops import VARIABLE_OPS, op_mask
+from graphviewer.analysis.ops import VARIABLE_OPS
 from graphviewer.errors import TrainingModeError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
@@ -116,10 +116,10 @@ def make_plan(
     progress(0.1, "Matching variables and checkpoint")
     paths = path_constants(selection, fillers, assets)
     variables = [number for number in selection.numbers if document.graph.ops[number] in VARIABLE_OPS]
-    trained = [number for number in variables if number not in paths]
-    values = opened(document, checkpoint) if trained else None
     settled = {number: paths.pop(number) for number in variables if number in paths}
-    found: dict[int, Constant | PathConstant] = {**settled}
+    trained = [number for number in variables if number not in settled]
+    values = opened(document, checkpoint) if trained else None
+    found: dict[int, Constant | PathConstant] = dict(settled)
     found.update(constants(document, trained, values, saver=saver, rename=rename))
     progress(0.2, "Following the variables")
     log = Log()
@@ -138,7 +138,7 @@ def _waits_without_use(document: Document) -> Mask:
     effects = effect_only(document)
     waiting = np.zeros(len(graph), bool)
     waiting[graph.dst[graph.control & effects[graph.src]]] = True
-    return effects | (waiting & op_mask(graph, {"ReadVariableOp"}))
+    return effects | (waiting & graph.of_ops({"ReadVariableOp"}))
 
 
 def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]:

@@ -16,7 +16,9 @@ import numpy as np
 
 from graphviewer.analysis.ops import REF_TO_VALUE, arguments, is_variable_write
 from graphviewer.errors import OperationError
+from graphviewer.model.nodes import control_inputs, data_inputs
 from graphviewer.model.tensors import const_node
+from graphviewer.operations.draft import keep_attributes
 from graphviewer.operations.freezing.body import Body, Tensor, Value
 from graphviewer.operations.freezing.calls import LOOPS, call_of, retype_argument
 from graphviewer.protos import DataType
@@ -141,12 +143,10 @@ def _gather(site: Site) -> Iterable[int]:
     node, was = site.edit(), site.node
     index_type, batch_dims, dtype = node.attr["Tindices"].type, node.attr["batch_dims"].i, _dtype(site)
     axis = np.array(batch_dims, np.int64 if index_type == DataType.INT64 else np.int32)
-    data = [text for text in node.input if not text.startswith("^")]
-    control = [text for text in node.input if text.startswith("^")]
-    data.append(site.body.add_const(f"{was.name}/axis", index_type, axis))
+    axis_input = site.body.add_const(f"{was.name}/axis", index_type, axis)
     node.op = "GatherV2"
-    node.input[:] = data + control
-    _keep_attributes(node, "_class")
+    node.input[:] = [*data_inputs(node), axis_input, *control_inputs(node)]
+    keep_attributes(node, ())
     node.attr["Tparams"].type = dtype
     node.attr["Tindices"].type = node.attr["Taxis"].type = index_type
     if batch_dims:
@@ -160,17 +160,11 @@ def _gather_nd(site: Site) -> Iterable[int]:
     node = site.edit()
     node.op = "GatherNd"
     dtype, index_type = _dtype(site), node.attr["Tindices"].type
-    _keep_attributes(node, "_class")
+    keep_attributes(node, ())
     node.attr["Tparams"].type, node.attr["Tindices"].type = dtype, index_type
     site.body.read.append((node.name, site.value.variable))
     site.report("gather -> gather", f"gathers from the constant '{site.value.variable}'")
     return ()
-
-
-def _keep_attributes(node: Any, *names: str) -> None:
-    for name in list(node.attr):
-        if name not in names:
-            del node.attr[name]
 
 
 def _shape(site: Site) -> Iterable[int]:
@@ -184,7 +178,7 @@ def _shape(site: Site) -> Iterable[int]:
 def _initialized(site: Site) -> Iterable[int]:
     """A constant is always initialised. The answer still waits for what it read, which a conditional may switch off."""
     source = site.node.input[site.slot].split(":")[0]
-    control = [text for text in site.edit().input if text.startswith("^")]
+    control = control_inputs(site.edit())
     if not site.body.function and source != site.value.variable:
         control.append(f"^{source}")
     node = const_node(site.node.name, DataType.BOOL, values=np.array(True))
@@ -245,8 +239,8 @@ def _no_copy_mark(site: Site) -> Iterable[int]:
     """A mark for reads to come: nothing is left of it but what it waits for."""
     node = site.edit()
     node.op = "NoOp"
-    node.input[:] = [text for text in node.input if text.startswith("^")]
-    _keep_attributes(node, "_class")
+    node.input[:] = control_inputs(node)
+    keep_attributes(node, ())
     site.report("mark -> no-op", f"marked reads of '{site.value.variable}', which is a constant now")
     return ()
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphviewer import protos
 from graphviewer.formats.wire import header
-from graphviewer.model.tensors import const_node, numpy_dtype
+from graphviewer.model.tensors import const_node, numpy_dtype, set_shape
 from graphviewer.operations.freezing.files import PathConstant
 from graphviewer.operations.freezing.plan import Plan
 from graphviewer.operations.freezing.variables import Constant
@@ -69,9 +69,7 @@ def _constant_size(constant: Constant | PathConstant) -> int:
         node = const_node(constant.name, constant.dtype, values=np.ones(constant.shape, numpy_dtype(constant.dtype)))
         return int(node.ByteSize())
     empty = const_node(constant.name, constant.dtype, raw=b"", shape=[0] * len(constant.shape))
-    del empty.attr["value"].tensor.tensor_shape.dim[:]
-    for size in constant.shape:
-        empty.attr["value"].tensor.tensor_shape.dim.add(size=size)
+    set_shape(empty.attr["value"].tensor.tensor_shape, constant.shape)
     return _with_content(empty, constant.size)
 
 

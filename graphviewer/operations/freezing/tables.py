@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from graphviewer.analysis.ops import CALL_OPS, is_table_initializer, is_table_op
+from graphviewer.analysis.roles.library import function_ops
 from graphviewer.model.document import Document
-from graphviewer.operations.library import reached
 from graphviewer.operations.registry import TableUse
 from graphviewer.operations.selection import join
 from graphviewer.operations.tensor_types import output_dtypes
@@ -15,11 +15,11 @@ from graphviewer.protos import DataType
 
 def tables(document: Document, numbers: Iterable[int]) -> list[int]:
     """Nodes among ``numbers`` that give a table's handle: tables, and calls of functions that make one."""
-    ops = document.graph.ops
+    ops, making = document.graph.ops, _calls(document, is_table_op)
     return [
         number
         for number in numbers
-        if is_table_op(ops[number]) or (_calls(document, number, is_table_op) and _gives_handle(document, number))
+        if is_table_op(ops[number]) or (number in making and _gives_handle(document, number))
     ]
 
 
@@ -27,11 +27,8 @@ def table_initializers(document: Document, tables: Iterable[int]) -> list[int]:
     """Nodes that fill ``tables``, themselves or by calling a function that does."""
     graph = document.graph
     consumers = sorted({consumer for table in tables for consumer in graph.consumers(table)})
-    return [
-        number
-        for number in consumers
-        if is_table_initializer(graph.ops[number]) or _calls(document, number, is_table_initializer)
-    ]
+    filling = _calls(document, is_table_initializer) if consumers else set()
+    return [number for number in consumers if is_table_initializer(graph.ops[number]) or number in filling]
 
 
 def table_uses(document: Document, tables: Iterable[int], fillers: Iterable[int]) -> tuple[TableUse, ...]:
@@ -56,9 +53,7 @@ def _gives_handle(document: Document, number: int) -> bool:
     return DataType.RESOURCE in (output_dtypes(document, number) or ())
 
 
-def _calls(document: Document, number: int, family: Callable[[str], bool]) -> bool:
-    """The node calls a function that holds an op of a family, itself or in functions that it calls."""
-    if document.graph.ops[number] not in CALL_OPS:
-        return False
-    functions = reached([document.node(number)], document.graph_def.library)
-    return any(family(node.op) for name in functions for node in document.functions[name].node_def)
+def _calls(document: Document, family: Callable[[str], bool]) -> set[int]:
+    """Calls of functions that hold an op of a family, themselves or in functions that they call."""
+    ops, inside = document.graph.ops, function_ops(document)
+    return {number for number, held in inside.items() if ops[number] in CALL_OPS and any(map(family, held))}

@@ -10,12 +10,13 @@ import numpy as np
 
 from graphviewer.analysis.ops import (
     BATCH_NORM_OPS,
+    BRANCH_CALL_OPS,
     MERGE_OPS,
     PLACEHOLDER_OPS,
     SHAPE_OPS,
     SWITCH_OPS,
     is_random_op,
-    op_mask,
+    uses_batch_statistics,
 )
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.markers import DROPOUT_STEPS, training_mode
@@ -25,7 +26,6 @@ from graphviewer.model.tensors import TensorError, tensor_value
 from graphviewer.operations.library import called
 from graphviewer.operations.selection import Selection, join
 
-_BRANCHING = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _DROPOUT_ARITHMETIC = DROPOUT_STEPS | {"Identity", "RealDiv", "Reshape"}
 _DROPOUT_LENGTH = 8
 
@@ -77,7 +77,7 @@ def find_training_mode(selection: Selection) -> TrainingMode:
             fixed.append(graph.names[number])
         elif source:
             fed[graph.names[number]] = source
-    random = np.flatnonzero(selection.mask & op_mask(graph, is_random_op)).tolist()
+    random = np.flatnonzero(selection.mask & graph.of_ops(is_random_op)).tolist()
     explained = graph.ancestors(kept, control=False) if kept else np.zeros(len(graph), bool)
     others = tuple(graph.names[number] for number in random if not explained[number])
     return TrainingMode((*fixed, *_in_functions(selection)), fed, others)
@@ -99,7 +99,7 @@ def _decided_by(document: Document, number: int) -> str | None:
                 return ""
             continue
         above = graph.ancestors([inputs[1]], control=False)
-        source = _first(graph, above & op_mask(graph, PLACEHOLDER_OPS))
+        source = _first(graph, above & graph.of_ops(PLACEHOLDER_OPS))
         if source is not None:
             return source
     return _fed_rate(document, number)
@@ -145,10 +145,10 @@ def _fed_rate(document: Document, number: int) -> str | None:
         reached.update(border)
         border = [node for node in border if graph.ops[node] in _DROPOUT_ARITHMETIC]
     random = [node for node in reached if is_random_op(graph.ops[node])]
-    ends = np.flatnonzero(op_mask(graph, SHAPE_OPS) | op_mask(graph, is_random_op)).tolist()
+    ends = np.flatnonzero(graph.of_ops(SHAPE_OPS) | graph.of_ops(is_random_op)).tolist()
     below = graph.descendants(random, stop=[number], control=False)
     mask = [node for node in reached if below[node] and node != number and node not in random]
-    return _first(graph, graph.ancestors(mask, stop=ends, control=False) & op_mask(graph, PLACEHOLDER_OPS))
+    return _first(graph, graph.ancestors(mask, stop=ends, control=False) & graph.of_ops(PLACEHOLDER_OPS))
 
 
 def _first(graph: Graph, mask: Mask) -> str | None:
@@ -170,14 +170,10 @@ def _in_functions(selection: Selection) -> list[str]:
             continue
         seen.add(name)
         nodes = functions[name].node_def
-        found += [f"{name}/{node.name}" for node in nodes if node.op in BATCH_NORM_OPS and _uses_batch(node)]
+        found += [f"{name}/{node.name}" for node in nodes if node.op in BATCH_NORM_OPS and uses_batch_statistics(node)]
         stack.extend(_unconditional(nodes, functions))
     return sorted(found)
 
 
 def _unconditional(nodes: Iterable[Any], functions: Iterable[str]) -> set[str]:
-    return called((node for node in nodes if node.op not in _BRANCHING), functions)
-
-
-def _uses_batch(node: Any) -> bool:
-    return "is_training" not in node.attr or bool(node.attr["is_training"].b)
+    return called((node for node in nodes if node.op not in BRANCH_CALL_OPS), functions)

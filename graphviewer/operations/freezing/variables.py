@@ -11,7 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.variable_keys import NAMES_ONLY, Slice, Source, likely_prefix, variable_sources
+from graphviewer.analysis.coverage import fits
+from graphviewer.analysis.prefixes import likely_prefix
+from graphviewer.analysis.variable_keys import NAMES_ONLY, Keys, Slice, Source, variable_sources
 from graphviewer.errors import OperationError
 from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, open_checkpoint
 from graphviewer.model.document import Document
@@ -22,7 +24,6 @@ from graphviewer.protos import DataType, dtype_name
 _LISTED = 200
 _COMPARED = 40_000
 _STRING_SIZE = 16
-TWO_GIB = 2**31
 
 MOVING_AVERAGES = "moving-averages"
 """In the place of a saver: the averages that training kept beside the variables, where the checkpoint has them."""
@@ -30,14 +31,8 @@ MOVING_AVERAGES = "moving-averages"
 _SHADOW = re.compile(r"(.+)/[^/]*(?:ExponentialMovingAverage|(?<![A-Za-z])(?:ema|EMA)(?![A-Za-z]))[^/]*")
 
 
-class Checkpoint(Protocol):
+class Checkpoint(Keys, Protocol):
     """What freezing asks of a checkpoint."""
-
-    def keys(self) -> list[str]: ...
-
-    def shape(self, key: str) -> list[int]: ...
-
-    def dtype(self, key: str) -> int: ...
 
     def read(self, key: str, slice: Slice | None = None) -> NDArray[Any]: ...  # noqa: A002
 
@@ -112,7 +107,7 @@ def constants(
         if told is not None:
             raise OperationError(told.reason, told.hint)
         raise OperationError(
-            f"The outputs need {_count(len(variables))}, and there is no checkpoint to take values from.",
+            f"The outputs need {variables_text(len(variables))}, and there is no checkpoint to take values from.",
             "Give one with --checkpoint.",
         )
     keys = set(checkpoint.keys())
@@ -188,14 +183,14 @@ def _require_fit(nodes: Mapping[int, Any], found: Mapping[int, Constant]) -> Non
     for number, constant in found.items():
         node = nodes[number]
         dtype, shape = node.attr["dtype"].type, node_shape(node)
-        if dtype != constant.dtype or not _fits(shape, constant.shape):
+        if dtype != constant.dtype or not fits(shape, constant.shape):
             graph = f"{dtype_name(dtype)} {_shape_text(shape)}"
             held = f"{dtype_name(constant.dtype)} {_shape_text(constant.shape)}"
             rows.append((constant.name, graph, f"{held} (key '{constant.source.key}')"))
     if rows:
         table = _table([("variable", "in the graph", "in the checkpoint"), *rows])
         raise OperationError(
-            f"{_count(len(rows))} differ{'s' if len(rows) == 1 else ''} between graph and checkpoint:\n{table}",
+            f"{variables_text(len(rows))} differ{'s' if len(rows) == 1 else ''} between graph and checkpoint:\n{table}",
             "The checkpoint belongs to another version of the network: choose one of the same training.",
         )
     unreadable = [constant.name for constant in found.values() if not _has_values(constant.dtype)]
@@ -209,13 +204,6 @@ def _has_values(dtype: int) -> bool:
     except TensorError:
         return False
     return True
-
-
-def _fits(graph: Sequence[int] | None, checkpoint: Sequence[int]) -> bool:
-    """The shape in the graph may leave sizes open."""
-    if graph is None:
-        return True
-    return len(graph) == len(checkpoint) and all(a in (-1, b) for a, b in zip(graph, checkpoint, strict=True))
 
 
 def _missing(
@@ -238,7 +226,7 @@ def _missing(
             "feed them with --input, or choose outputs that do not need them."
         )
     return OperationError(
-        f"{_count(len(missing))} that the outputs need {'have' if len(missing) > 1 else 'has'} no value in the "
+        f"{variables_text(len(missing))} that the outputs need {'have' if len(missing) > 1 else 'has'} no value in the "
         f"checkpoint:\n{_table(rows)}{more}",
         hint,
     )
@@ -289,7 +277,8 @@ def _on_one_line(text: str) -> str:
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
-def _count(number: int) -> str:
+def variables_text(number: int) -> str:
+    """``3 variables``."""
     return f"{number:,} variable{'s' if number != 1 else ''}"
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from graphviewer.analysis.ops import BATCH_NORM_OPS, VARIABLE_OPS, op_mask
+from graphviewer.analysis.ops import BATCH_NORM_OPS, VARIABLE_OPS, uses_batch_statistics
 from graphviewer.operations.draft import Draft, forget_inferred
 from graphviewer.operations.inferring.averages import averaging_variables, read_of, variable_dtype
 from graphviewer.operations.inferring.scene import Place, Scene
@@ -46,9 +46,9 @@ class BatchNorms:
         self._draft, self._scene = draft, scene
         self.repaired = 0
         self.failures: dict[str, str] = {}
-        norms = op_mask(scene.graph, BATCH_NORM_OPS)
+        norms = scene.graph.of_ops(BATCH_NORM_OPS)
         for number in scene.selection.numbers:
-            if norms[number] and uses_batch(scene.node(number)):
+            if norms[number] and uses_batch_statistics(scene.node(number)):
                 self._repair(number)
 
     def _repair(self, number: int) -> None:
@@ -108,7 +108,7 @@ class BatchNorms:
         for source in {place[0] for place in scene.inputs(number)[_SCALE:_MEAN]}:
             origin = int(scene.behind[source]) if scene.behind[source] >= 0 else source
             for other in self._batch_norms_below(origin):
-                same = other != number and not uses_batch(scene.node(other)) and self._weights(other) == own
+                same = other != number and not uses_batch_statistics(scene.node(other)) and self._weights(other) == own
                 inputs = scene.inputs(other)
                 if same and len(inputs) > _VARIANCE:
                     texts = scene.text(inputs[_MEAN]), scene.text(inputs[_VARIANCE])
@@ -164,13 +164,6 @@ class BatchNorms:
         return Statistics((mean, variance), told_by)
 
 
-def uses_batch(node: object) -> bool:
-    """A batch norm normalises with the statistics of its batch."""
-    attributes = node.attr  # type: ignore[attr-defined]
-    return "is_training" not in attributes or bool(attributes["is_training"].b)
-
-
-def _statistics_dtype(node: object) -> int:
-    attributes = node.attr  # type: ignore[attr-defined]
-    given = attributes["U"] if "U" in attributes else attributes["T"]
+def _statistics_dtype(node: Any) -> int:
+    given = node.attr["U"] if "U" in node.attr else node.attr["T"]
     return int(given.type) or DataType.FLOAT

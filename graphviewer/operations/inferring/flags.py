@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.ops import BATCH_NORM_OPS, PLACEHOLDER_OPS, is_random_op, op_mask
+from graphviewer.analysis.ops import BATCH_NORM_OPS, PLACEHOLDER_OPS, is_random_op, uses_batch_statistics
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.markers import training_mode
 from graphviewer.errors import OperationError
@@ -18,7 +18,6 @@ from graphviewer.model.names import nearest
 from graphviewer.model.tensors import const_node, node_shape, numpy_dtype
 from graphviewer.operations.draft import Draft
 from graphviewer.operations.folding.known import BRANCHING, Known
-from graphviewer.operations.inferring.batch_norm import uses_batch
 from graphviewer.operations.inferring.dropout import Dropouts
 from graphviewer.operations.inferring.scene import Scene
 from graphviewer.operations.library import reached
@@ -112,7 +111,7 @@ class Flags:
         """How many nodes that the outputs need would be in training mode."""
         scene = self._scene
         known = Known(self._draft, {name: np.array(value)})
-        training = scene.needed & (training_mode(Facts(scene.document)) | op_mask(scene.graph, is_random_op))
+        training = scene.needed & (training_mode(Facts(scene.document)) | scene.graph.of_ops(is_random_op))
         alive = [scene.name(number) for number in np.flatnonzero(training).tolist()]
         count = sum(one not in known.dead for one in alive)
         for number in scene.selection.numbers:
@@ -129,7 +128,9 @@ class Flags:
             return 0
         inner = reached(functions[function].node_def, self._scene.document.graph_def.library)
         nodes = [node for name in {function, *inner} for node in functions[name].node_def]
-        return sum(is_random_op(node.op) or (node.op in BATCH_NORM_OPS and uses_batch(node)) for node in nodes)
+        return sum(
+            is_random_op(node.op) or (node.op in BATCH_NORM_OPS and uses_batch_statistics(node)) for node in nodes
+        )
 
     def _decide_rate(self, number: int) -> None:
         """1 for a probability to keep, 0 for a rate: as dropouts use it, else as its name says."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviewer.analysis.ops import is_assign, op_mask
+from graphviewer.analysis.ops import is_assign
 from graphviewer.operations.draft import Draft
 from graphviewer.operations.inferring.averages import BETWEEN, averaging_variables, read_of, variable_dtype
 from graphviewer.operations.inferring.scene import Place, Scene
@@ -46,7 +46,7 @@ class Moments:
         """Tensors that the outputs need and that variables are updated with."""
         scene = self._scene
         found: dict[Place, None] = {}
-        for write in np.flatnonzero(op_mask(scene.graph, is_assign)).tolist():
+        for write in np.flatnonzero(scene.graph.of_ops(is_assign)).tolist():
             stack, seen = list(scene.inputs(write)[1:]), set[Place]()
             while stack and len(seen) < _MOST_STEPS:
                 place = stack.pop()

@@ -12,7 +12,7 @@ from typing import Any
 from graphviewer import protos
 from graphviewer.analysis.ops import SWITCH_OPS, VARIABLE_OPS, is_random_op, is_stateful
 from graphviewer.model.names import CONTROL_PORT, parse_input
-from graphviewer.operations.draft import control_inputs, data_inputs
+from graphviewer.model.nodes import COLOCATION, colocated_with, control_inputs, data_inputs
 from graphviewer.operations.freezing.function_body import FunctionBody
 
 _READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VarIsInitializedOp"}) | VARIABLE_OPS
@@ -111,9 +111,9 @@ class Call:
         """Colocation inside the body follows the new names; with arguments it is dropped."""
         entries = []
         for entry in node.attr["_class"].list.s:
-            name = entry.removeprefix(b"loc:@").decode("utf-8", "replace")
-            if entry.startswith(b"loc:@") and name in self._names:
-                entries.append(b"loc:@" + self._names[name].encode())
+            name = colocated_with(entry)
+            if name is not None and name in self._names:
+                entries.append(COLOCATION + self._names[name].encode())
         if entries:
             node.attr["_class"].list.s[:] = entries
         else:
@@ -139,7 +139,7 @@ class Call:
 
     def effects(self) -> list[str]:
         """Nodes that run whenever the call does, though no result needs them."""
-        names = dict.fromkeys(self.function.control_ret.values())
+        names = dict.fromkeys(self.function.control_ret[key] for key in sorted(self.function.control_ret))
         nodes = self._body.all_nodes
         if not any(node.op in SWITCH_OPS for node in nodes.values()):
             names |= dict.fromkeys(name for name, node in nodes.items() if _acts(node.op))

@@ -89,12 +89,11 @@ def training_step(training: Training) -> Mask:
 def counters(training: Training) -> Mask:
     """Counts the steps of training in {variable}."""
     facts = training.facts
-    counting = ("AssignAdd", "AssignAddVariableOp")
     waits = facts.waits_for(facts.applies)
     return facts.mask(
         write.node
         for write in facts.writes
-        if facts.graph.ops[write.node] in counting
+        if facts.graph.ops[write.node] in ops.ASSIGN_ADD_OPS
         and _is_constant(facts, write)
         and (_is_integer(facts, write.variable) or any(waits[node] for node in (write.node, *write.values)))
     )
@@ -155,8 +154,7 @@ def averages_of_values(training: Training) -> Mask:
 def accumulators(training: Training) -> Mask:
     """Sums up values of the forward pass in {variable}."""
     facts = training.facts
-    adding = ("AssignAdd", "AssignAddVariableOp")
-    return facts.mask(write.node for write in _of_data(facts) if facts.graph.ops[write.node] in adding)
+    return facts.mask(write.node for write in _of_data(facts) if facts.graph.ops[write.node] in ops.ASSIGN_ADD_OPS)
 
 
 @rule("initializer", 42)
