@@ -44,6 +44,13 @@ class OperationError(GraphViewerError):
     """An operation cannot give a right result, and says for which nodes."""
 
 
+class NoOutputError(OperationError):
+    """Nobody chose an output, and none suggests itself."""
+
+    def __init__(self) -> None:
+        super().__init__("No output was named, and none suggests itself.", "Choose the nodes whose values are wanted.")
+
+
 class TrainingModeError(OperationError):
     """The outputs hang on nodes that compute as in training; inference mode would mend them."""
 

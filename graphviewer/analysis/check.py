@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer import protos
+from graphviewer.analysis.control_flow import BACK
 from graphviewer.analysis.node_faults import NodeFaults
 from graphviewer.analysis.ops import input_count, output_count
 from graphviewer.analysis.rings import rings
@@ -25,7 +26,6 @@ from graphviewer.model.problem import Problem
 
 MOST_PER_KIND = 1_000
 _MOST_SUGGESTIONS = 20
-_BACK_EDGE_OPS = {"NextIteration", "RefNextIteration"}
 _SHOWN_OF_CYCLE = 6
 _UNKNOWN, _BY_NODE = -1, -2
 _MOST_OUTPUTS = 1 << 20
@@ -63,6 +63,22 @@ def check_files(document: Document) -> list[Problem]:
         return open_checkpoint(document.checkpoint).file_problems()
     except CheckpointError as error:
         return [Problem("checkpoint", "error", error.message, error.hint)]
+
+
+def training_notes(document: Document) -> list[str]:
+    """What is no fault, and yet deserves a word before a graph is used: nodes that compute as in training."""
+    from graphviewer.analysis.roles.facts import Facts
+    from graphviewer.analysis.roles.markers import training_mode
+
+    if document.kind == "checkpoint":
+        return []
+    found = np.flatnonzero(training_mode(Facts(document))).tolist()
+    if not found:
+        return []
+    name, count = document.graph.names[found[0]], len(found)
+    which = f"{count:,} nodes compute, or can compute," if count > 1 else "One node computes, or can compute,"
+    such = f"such as '{name}'" if count > 1 else f"'{name}'"
+    return [f"{which} as in training (batch statistics or dropout), {such}; inference mode repairs that."]
 
 
 def _nodes(document: Document) -> Iterator[Problem]:
@@ -160,7 +176,7 @@ def _arity(document: Document) -> Iterator[Problem]:
 def _cycles(document: Document) -> Iterator[Problem]:
     """Rings that are no TF1 loop: one problem for each, on its first node."""
     graph = document.graph
-    forward = ~graph.of_ops(_BACK_EDGE_OPS)[graph.src]
+    forward = ~graph.of_ops(BACK)[graph.src]
     yield from _ring_problems(graph.names, graph.src[forward], graph.dst[forward])
 
 
@@ -190,7 +206,7 @@ def _function(function: Any, document: Document) -> Iterator[Problem]:
     for number, node in enumerate(nodes):
         yield from faults.of(node, number)
         yield from _function_inputs(node.name, node.input, known)
-        if node.op not in _BACK_EDGE_OPS:
+        if node.op not in BACK:
             edges += [(index[name], number) for name in map(_name_of, node.input) if name in index]
     yield from faults.unknown_ops()
     yield from _function_inputs("", sorted(function.ret.values()), known)

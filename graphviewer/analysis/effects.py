@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphviewer import protos
-from graphviewer.analysis.ops import (
-    CALL_OPS,
-    CHECK_OPS,
-    MERGE_OPS,
-    SWITCH_OPS,
-    first_inputs,
-    is_variable_write,
-)
+from graphviewer.analysis.ops import CALL_OPS, CHECK_OPS, MERGE_OPS, SWITCH_OPS, is_variable_write
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
 from graphviewer.protos import DataType
@@ -33,7 +26,7 @@ def effect_only(document: Document) -> Mask:
     graph = document.graph
     found = graph.of_ops(is_variable_write) | graph.of_ops(CHECK_OPS) | _checking_calls(document)
     group = graph.of_ops({"NoOp"})
-    first = first_inputs(graph)
+    first = graph.first_inputs()
     after_switch = (first >= 0) & graph.of_ops(SWITCH_OPS)[first]
     carrier = graph.of_ops({"Identity", *MERGE_OPS}) & ~after_switch
     total = np.bincount(graph.dst, minlength=len(graph))

@@ -9,10 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from graphviewer import protos
-from graphviewer.model.graph import Graph, Ints, Mask
 
 REF_VARIABLE_OPS = frozenset({"Variable", "VariableV2"})
 """Variables whose output is a reference (TF1's default)."""
@@ -294,31 +291,6 @@ def _dtypes(argument: Any, node: Any, limit: int) -> list[int]:
     return [dtype] * max(0, min(count, limit))
 
 
-def first_inputs(graph: Graph) -> Ints:
-    """int32 [n]: the node behind each node's first data input, -1 where it has none."""
-    first = np.full(len(graph), -1, np.int32)
-    leading = (graph.slot == 0) & ~graph.control
-    first[graph.dst[leading]] = graph.src[leading]
-    return first
-
-
-def variables_behind(graph: Graph) -> Ints:
-    """int32 [n]: the variable that each node is, reads or hands on unchanged; -1 where there is none.
-
-    Follows identities, reads, loop entries and switches (``PASS_OPS``) by pointer doubling, so that chains of any
-    length, and rings of damaged files, end.
-    """
-    first = first_inputs(graph)
-    here = np.arange(len(graph), dtype=np.int32)
-    behind = np.where(graph.of_ops(PASS_OPS) & (first >= 0), first, here)
-    for _ in range(len(graph).bit_length()):
-        further = behind[behind]
-        if np.array_equal(further, behind):
-            break
-        behind = further
-    return np.where(graph.of_ops(VARIABLE_OPS)[behind], behind, -1).astype(np.int32)
-
-
 def input_count(node: Any) -> int | None:
     """How many data inputs a NodeDef should have; None for an op that is not registered."""
     definition = protos.op_def(node.op)
@@ -343,47 +315,3 @@ def _tensor_count(arguments: Iterable[Any], node: Any) -> int:
         else:
             count += 1
     return count
-
-
-def inside_loops(graph: Graph) -> Mask:
-    """bool [n]: nodes that run once for every iteration of a TF1 loop, from its Enter up to, not including, its Exit.
-
-    The Exit of an inner loop belongs to the loop around it. TensorFlow can not fetch what is inside.
-    """
-    enters, exits = graph.of_ops({"Enter", "RefEnter"}), graph.of_ops({"Exit", "RefExit"})
-    entered = entered_by(graph, exits)
-    inside = np.zeros(len(graph), np.bool_)
-    leaving = exits
-    seeds = enters
-    while seeds.any():
-        stop = np.flatnonzero(leaving).tolist()
-        inside |= graph.descendants(np.flatnonzero(seeds).tolist(), stop=stop) & ~leaving
-        seeds = np.zeros(len(graph), np.bool_)
-        for node in (node for node in entered if leaving[node]):
-            seeds[node] = any(inside[source] for source in graph.inputs(entered[node]))
-        leaving = leaving & ~seeds
-    return inside
-
-
-def entered_by(graph: Graph, exits: Mask) -> dict[int, int]:
-    """By Exit an Enter of its loop (Exit <- Switch <- Merge <- Enter); those without one are left out."""
-    first = first_inputs(graph)
-    found = {}
-    for node in np.flatnonzero(exits).tolist():
-        enter = node
-        for family in (SWITCH_OPS, MERGE_OPS, frozenset({"Enter", "RefEnter"})):
-            enter = int(first[enter]) if enter >= 0 else -1
-            if enter >= 0 and graph.ops[enter] not in family:
-                enter = -1
-        if enter >= 0:
-            found[node] = enter
-    return found
-
-
-def inside_branches(graph: Graph) -> Mask:
-    """bool [n]: nodes that run only when a TF1 conditional goes their way, from its Switch up to its Merge."""
-    ends = graph.of_ops(MERGE_OPS | {"Exit", "RefExit"})
-    switches = graph.of_ops(SWITCH_OPS)
-    switches[graph.dst[graph.of_ops({"LoopCond"})[graph.src]]] = False
-    found = graph.descendants(np.flatnonzero(switches).tolist(), stop=np.flatnonzero(ends).tolist())
-    return np.asarray(found & ~ends)

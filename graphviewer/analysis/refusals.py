@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from graphviewer.analysis import ops
+from graphviewer.analysis.control_flow import inside_loops
 from graphviewer.analysis.dtypes import output_dtypes
 from graphviewer.model.document import Document
 from graphviewer.model.function_body import calls_of
@@ -51,7 +52,7 @@ def _refused_by_itself(document: Document, number: int, port: int) -> str | None
 
 
 def _refused_by_use(document: Document, graph: Graph, number: int) -> str | None:
-    if ops.inside_loops(graph)[number]:
+    if inside_loops(graph)[number]:
         return "it lies inside a loop, where a value is computed anew in every iteration; choose the loop's Exit"
     if _restores(graph, number) or _waits_for_saving(graph, number) or calls_saving(document, number):
         return SAVES

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from graphviewer.analysis.ops import ASSIGN_OPS, VARIABLE_OPS, variables_behind
+from graphviewer.analysis.control_flow import variables_behind
+from graphviewer.analysis.ops import ASSIGN_OPS, VARIABLE_OPS
 from graphviewer.errors import CheckpointError, OperationError
 from graphviewer.formats.checkpoint import parse_slice_spec
 from graphviewer.model.document import Document

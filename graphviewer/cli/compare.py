@@ -164,10 +164,11 @@ def _diff_graphs(sides: tuple[_Side, _Side], pins: Sequence[Pin], progress: Prog
     """The comparison, with the roles of what went away."""
     from graphviewer.analysis.diff import compare
     from graphviewer.analysis.diff.purposes import explained, roles_of_before
+    from graphviewer.model.progress import part_of
 
-    first = sides[0].open(lambda part, text: progress(0.3 * part, text))
-    second = sides[1].open(lambda part, text: progress(0.3 + 0.3 * part, text))
-    diff = compare(first, second, progress=lambda part, text: progress(0.6 + 0.3 * part, text), pins=pins)
+    first = sides[0].open(part_of(progress, 0.0, 0.3))
+    second = sides[1].open(part_of(progress, 0.3, 0.6))
+    diff = compare(first, second, progress=part_of(progress, 0.6, 0.9), pins=pins)
     progress(0.9, "finding what each node was for")
     roles = roles_of_before(diff)
     return explained(diff, roles), roles

@@ -8,7 +8,15 @@ import click
 
 from graphviewer.cli.options import PATH, force_option, refuse_to_overwrite, tags_option, verify_option
 from graphviewer.cli.output import ProgressLine, clean, counted, note, say, size
-from graphviewer.cli.prove import end_of_proof, proof_text, yes_option
+from graphviewer.cli.prove import (
+    end_of_proof,
+    feed_option,
+    proof_feeds,
+    proof_text,
+    prove,
+    say_proof_notes,
+    yes_option,
+)
 from graphviewer.errors import GraphViewerError, RunsCodeError, WriteError
 from graphviewer.formats import open_document, save_document
 from graphviewer.formats.registry import writers
@@ -23,6 +31,7 @@ from graphviewer.worker.jobs import run_job
 @click.option("--run", "load", is_flag=True, help="Load a Keras model, which runs code from its file.")
 @force_option
 @verify_option
+@feed_option
 @yes_option
 def convert_verb(
     source: Path,
@@ -32,6 +41,7 @@ def convert_verb(
     load: bool,
     force: bool,
     verify: bool,
+    feeds: tuple[str, ...],
     allow: bool,
 ) -> int:
     """Write a graph in another format: .pb, .pbtxt or .meta, chosen by the suffix of OUT.
@@ -41,6 +51,7 @@ def convert_verb(
     """
     if salvage and verify:
         raise click.UsageError("A damaged file cannot be run: --salvage and --verify exclude each other.")
+    given = proof_feeds(feeds, verify=verify)
     refuse_to_overwrite(target, force, source)
     if target.suffix.lower() not in writers():
         raise WriteError(f"'{target.suffix}' is no format that can be written.", f"Use {', '.join(writers())}.")
@@ -51,9 +62,8 @@ def convert_verb(
         except RunsCodeError as error:
             if not load:
                 raise GraphViewerError(error.message, _ASK) from None
-            made = run_job(
-                "keras", {"path": str(source), "out": str(target), "force": force, "prove": verify}, progress
-            )
+            asked = {"path": str(source), "out": str(target), "force": force, "prove": verify, "feeds": given}
+            made = run_job("keras", asked, progress)
             nodes, proof = made["nodes"], made.get("verification")
         else:
             nodes = len(document.graph_def.node)
@@ -68,7 +78,9 @@ def convert_verb(
                     note(problem.reason)
             if verify:
                 asked = {"before": str(source), "after": str(target), "tags": tags, "allow": allow}
-                proof = run_job("verify", asked, progress)
+                proof = prove(asked | {"feeds": given}, progress)
+    if proof is not None:
+        say_proof_notes(proof)
     made_of = f"{clean(source.name)} → {clean(target.name)}"
     say(f"{made_of}: {counted(nodes, 'node')}, {size(target.stat().st_size)}{proof_text(proof)}")
     return end_of_proof(proof)

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.analysis.diff import STATUSES, UNCHANGED, Change, Diff, by_op
+from graphviewer.analysis.diff.inlined import caller
 from graphviewer.analysis.diff.purposes import role_sentences
+from graphviewer.analysis.diff.rollup import changed_inside
 from graphviewer.analysis.diff.values import far
 from graphviewer.analysis.diff.variables import Order, VariablesDiff
 from graphviewer.analysis.merge import MergedScopes, merged_scopes
@@ -48,7 +50,17 @@ def head(diff: Diff) -> Iterator[str]:
         yield f"{names[0]} and {names[1]}: the same {counted(len(diff.match), 'node')}, but functions differ"
         return
     yield f"{names[0]} → {names[1]}: {nodes}"
-    yield "  " + ", ".join(_count(status, count) for status, count in diff.summary().items() if count)
+    yield "  " + _counts(diff.summary())
+    inside = diff.summary_inside()
+    if any(inside.values()):
+        yield f"  and in functions {_counts(inside)}"
+    if calling := caller(diff):
+        advice = "calls functions, the other graph has them inlined: compare after 'graphviewer apply inline-functions'"
+        yield f"  {clean(calling)} {advice}"
+
+
+def _counts(summary: Mapping[str, int]) -> str:
+    return ", ".join(_count(status, count) for status, count in summary.items() if count)
 
 
 def _count(status: str, count: int) -> str:
@@ -98,13 +110,18 @@ def signatures(diff: Diff) -> Iterator[str]:
 
 def values(found: VariablesDiff, order: Order, *, full: bool) -> None:
     """Print values that differ, as a table."""
-    titles, counts = map(clean, found.titles), found.counts
+    titles, counts = [*map(clean, found.titles)], found.counts
     first, second = titles
     if found.same:
         say(f"{first} and {second}: the same, {counted(counts[1], 'value')}")
         return
     say(f"{first} → {second}: {number(counts[0])} → {number(counts[1])} values")
-    say("  " + ", ".join(_count(status, count) for status, count in found.summary().items() if count))
+    say("  " + _counts(found.summary()))
+    left_out = [
+        f"{counted(count, 'constant')} of {title}" for count, title in zip(found.left_out, titles, strict=True) if count
+    ]
+    if left_out:
+        say(f"  not told: {' and '.join(left_out)} that the other side lacks and that may be sizes or axes")
     changes = found.sorted(order)
     shown = changes if full else changes[:_ROWS]
     columns = ("", ">max |difference|", ">differing", ">elements", "name", "")
@@ -145,18 +162,24 @@ def by_scope(diff: Diff) -> Iterator[str]:
     scopes = merged.scopes
     table = np.asarray(merged.overlay.by_item(scopes))
     items = np.array(_chosen(scopes, table))
-    changed = table[items].sum(axis=1) - table[items, UNCHANGED]
-    largest = np.sort(np.argsort(-changed, kind="stable")[:_ROWS])
+    changed = changed_inside(table)
+    largest = np.sort(np.argsort(-changed[items], kind="stable")[:_ROWS])
     for item in items[largest].tolist():
-        if scopes.is_scope[item]:
+        if scopes.is_scope[item] and changed[item] > 1:
             yield _scope_line(scopes.path(item) + "/", table[item])
         else:
-            yield _line(_change(diff, merged, int(scopes.node[item])))
+            yield _line(_change(diff, merged, _changed_node(merged, item)))
     rest = np.delete(items, largest)
     if len(rest):
         counts = table[rest].sum(axis=0)
         counts[UNCHANGED] = 0
         yield _scope_line(f"and {number(len(rest))} more scopes and nodes", counts)
+
+
+def _changed_node(merged: MergedScopes, item: int) -> int:
+    """The node that an item is, or the first inside that is not the same."""
+    scopes, codes = merged.scopes, merged.overlay.codes
+    return next((node for node in scopes.nodes_inside(item) if codes[node] != UNCHANGED), int(scopes.node[item]))
 
 
 def _change(diff: Diff, merged: MergedScopes, node: int) -> Change:
@@ -178,7 +201,7 @@ def _chosen(scopes: Scopes, table: NDArray[np.int32]) -> Sequence[int]:
 
     A scope all of whose nodes share one status says it all in one row and stays closed.
     """
-    changed = table.sum(axis=1) - table[:, UNCHANGED]
+    changed = changed_inside(table)
     mixed = (table > 0).sum(axis=1) > 1
     rows, closed, opened = 1, [(-int(changed[ROOT]), ROOT)], set[int]()
     while closed:

@@ -25,6 +25,8 @@ from graphviewer.cli.output import (
 )
 
 _TOP_OPS = 6
+_SWITCH = "which inference mode fixes"  # in the reason of an input
+_INFERENCE_MODE = "'graphviewer apply inference-mode FILE --output NAME -o OUT' applies it."
 _MOST_LOGGED = 20
 _KINDS = {
     "graphdef": "GraphDef",
@@ -98,7 +100,7 @@ def _list_logged(graphs: Sequence[Any]) -> None:
 def _card(path: Path, facts: Mapping[str, Any]) -> None:
     """The facts as a few lines to take in at a glance."""
     name = styled(path.absolute().name, bold=True)  # also of '.'
-    say(f"{name}  {_KINDS.get(facts['kind'], facts['kind'])}, {size(facts['bytes'])}")
+    say(f"{name}  {_KINDS.get(facts['kind'], facts['kind'])}, {size(facts['bytes'])} on disk")
     say(f"  {counted(facts['nodes'], 'node')}, {counted(facts['edges'], 'edge')}" + _functions(facts["functions"]))
     if facts["variables"]:
         say(f"  {counted(facts['variables'], 'variable')} with {counted(facts['parameters'], 'parameter')}")
@@ -131,20 +133,26 @@ def _top_ops(ops: Mapping[str, int]) -> str:
 @tags_option
 @json_option
 def check_verb(path: Path, tags: tuple[str, ...] | None, as_json: bool) -> int:
-    """Look for faults: dangling inputs, repeated names, damaged values. Exit code 1 where there are any."""
-    from graphviewer.analysis.check import check, check_files
+    """Look for faults: dangling inputs, repeated names, damaged values. Exit code 1 where there are any.
+
+    Nodes that compute as in training are no fault; they are told beside the faults.
+    """
+    from graphviewer.analysis.check import check, check_files, training_notes
     from graphviewer.formats import open_document
 
     with ProgressLine() as progress:
         document = open_document(path, tags=tags, progress=progress)
-        problems = [*check(document), *check_files(document)]
+        problems, notes = [*check(document), *check_files(document)], training_notes(document)
     if as_json:
         keys = ("node", "function", "kind", "severity", "reason", "hint")
-        say_json({"problems": [{key: getattr(problem, key) for key in keys} for problem in problems]})
+        listed = [{key: getattr(problem, key) for key in keys} for problem in problems]
+        say_json({"problems": listed} | ({"notes": notes} if notes else {}))
     elif not problems:
         say(f"{clean(path.absolute().name)}: no problems found")
     else:
         _list_problems(problems)
+    if notes and not as_json:
+        note(" ".join([*notes, _INFERENCE_MODE]))
     return 1 if problems else 0
 
 
@@ -186,6 +194,8 @@ def outputs_verb(path: Path, outputs: tuple[str, ...], tags: tuple[str, ...] | N
             say(f"no {title} suggest themselves")
         if key == "outputs":
             say()
+    if any(_SWITCH in one["reason"] for one in found["inputs"]):
+        note(f"{_INFERENCE_MODE} A switch that neither name nor use tells is set with --flags NAME=false.")
 
 
 @click.command("roles", short_help="Say what each node is for, seen from the outputs.")
@@ -215,7 +225,7 @@ def roles_verb(
         say_json(found)
         return
     if not outputs:
-        note(f"No output was named; {', '.join(found['outputs'])} was taken.")
+        note(f"No output was named; '{', '.join(found['outputs'])}' was taken.")
     if every:
         for name, entry in found["roles"].items():
             marks = f" [{', '.join(entry['markers'])}]" if entry["markers"] else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,23 @@ from graphviewer.cli.options import (
     verify_option,
 )
 from graphviewer.cli.output import ProgressLine, clean, counted, note, number, say, say_json, size
-from graphviewer.cli.prove import end_of_proof, proof_text, yes_option
+from graphviewer.cli.prove import (
+    end_of_proof,
+    feed_option,
+    proof_feeds,
+    proof_request,
+    proof_text,
+    prove,
+    say_proof_notes,
+    yes_option,
+)
 from graphviewer.errors import OperationError
 from graphviewer.operations.registry import Parameter, operations
 from graphviewer.worker.jobs import run_job
 
 _METHODS = ("extract", "remove-training-nodes")
 _RESULT_KEYS = ("output", "nodes", "bytes", "outputs", "inputs", "frozen", "warnings", "rewrites")
+_INFERENCE = "inference-mode"
 _KEYS_IF_ANY = ("tables", "files")
 
 
@@ -42,6 +52,7 @@ _KEYS_IF_ANY = ("tables", "files")
 @out_option
 @force_option
 @verify_option
+@feed_option
 @yes_option
 @json_option
 def strip_verb(path: Path, out: Path, method: str, **given: Any) -> int:
@@ -85,7 +96,7 @@ def operation_command(name: str) -> click.Command:
         return _make(name, path, out, **given)
 
     command: Callable[..., int] = run
-    for decorate in (json_option, yes_option, verify_option, force_option, out_option, tags_option):
+    for decorate in (json_option, yes_option, feed_option, verify_option, force_option, out_option, tags_option):
         command = decorate(command)
     for parameter in reversed(operation.parameters):
         command = _option(parameter)(command)
@@ -122,10 +133,12 @@ def _make(
     force: bool,
     as_json: bool,
     verify: bool,
+    feeds: tuple[str, ...],
     allow: bool,
     **parameters: Any,
 ) -> int:
     """Run an operation, say what it did, and prove it where that is asked for; the exit code."""
+    given = proof_feeds(feeds, verify=verify)
     refuse_to_overwrite(out, force, path, parameters.get("checkpoint"))
     request = {
         "operation": operation,
@@ -138,35 +151,44 @@ def _make(
     }
     with ProgressLine() as progress:
         result = run_job("operation", request, progress)
-        proof = run_job("verify", _proof_request(request, result) | {"allow": allow}, progress) if verify else None
+        more = {"allow": allow, "feeds": given}
+        proof = prove(proof_request(request, result) | more, progress) if verify else None
     if as_json:
-        more = {key: result[key] for key in _KEYS_IF_ANY if result[key]} | ({"verification": proof} if proof else {})
-        say_json({key: result[key] for key in _RESULT_KEYS} | more)
+        proved = {"verified": proof["verdict"] == "same", "verification": proof} if proof else {}
+        found = {key: result[key] for key in _KEYS_IF_ANY if result[key]}
+        say_json({key: result[key] for key in _RESULT_KEYS} | found | proved)
     else:
         for warning in result["warnings"]:
             note(warning)
-        say(_calm_line(out, result) + proof_text(proof))
+        if proof is not None:
+            say_proof_notes(proof)
+        say(_calm_line(path, out, result) + proof_text(proof))
+        if proof is not None and proof["verdict"] != "same" and operation == _INFERENCE:
+            _note_purpose(path, out, result["outputs"])
     return end_of_proof(proof)
 
 
-def _proof_request(request: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "before": request["path"],
-        "after": request["out"],
-        "outputs": result["outputs"],
-        "checkpoint": request["parameters"].get("checkpoint"),
-        "tags": request["tags"],
-    }
+def _note_purpose(path: Path, out: Path, outputs: Sequence[str]) -> None:
+    """What proves a result that computes on purpose something else than the original does."""
+    output = f"EVALUATION_OUTPUT={outputs[0] if outputs else 'OUTPUT'}"
+    note(
+        "The result computes as in inference, which the original as it is does not. What proves it is the original's "
+        f"tower for evaluation, if it has one: graphviewer verify {clean(f'{path} {out} --output {output}')}"
+    )
 
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 
-def _calm_line(out: Path, result: Mapping[str, Any]) -> str:
-    """``frozen.pb: 1,736 → 223 nodes, 7.1 MB → 309 kB, 47 variables became constants``."""
+def _calm_line(path: Path, out: Path, result: Mapping[str, Any]) -> str:
+    """``frozen.pb: 1,736 → 223 nodes, file of 7.1 MB → file of 309 kB, 47 variables became constants``.
+
+    Of a folder, the size before is that of the graph in it.
+    """
     (nodes, left), (before, after) = result["nodes"], result["bytes"]
-    parts = [f"{number(nodes)} → {number(left)} nodes", f"{size(before)} → {size(after)}"]
+    what = "file" if path.is_file() else "graph"
+    parts = [f"{number(nodes)} → {number(left)} nodes", f"{what} of {size(before)} → file of {size(after)}"]
     if result["frozen"]:
         parts.append(
             f"{counted(result['frozen'], 'variable')} became {'a constant' if result['frozen'] == 1 else 'constants'}"

@@ -10,7 +10,17 @@ import click
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-PATH = click.Path(path_type=Path)
+
+class GivenPath(click.Path):
+    """A path that says something: an empty one, as an unset variable of the shell gives, would mean this folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("The path is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = GivenPath(path_type=Path)
 
 path_argument = click.argument("path", type=PATH)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -14,6 +14,8 @@ from typing import Any
 
 import click
 
+from graphviewer.cli.streams import drop
+
 _UNSAFE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
 )
@@ -61,7 +63,15 @@ def _indented(value: Any) -> str:
 
 def note(text: str) -> None:
     """A message beside the result, on standard error."""
-    click.echo(styled(text, fg="yellow"), err=True)
+    _tell(styled(text, fg="yellow"))
+
+
+def _tell(text: str, **how: Any) -> None:
+    """Write on standard error, as far as that takes it: no work fails because nobody hears of it."""
+    try:
+        click.echo(text, err=True, **how)
+    except OSError:
+        drop(sys.stderr)
 
 
 def say_error(message: str, hint: str = "") -> None:
@@ -71,9 +81,9 @@ def say_error(message: str, hint: str = "") -> None:
     comes with a name out of a file.
     """
     text = _ROW.join(map(clean, message.split(_ROW)))
-    click.echo(f"{click.style('graphviewer:', fg='red', bold=True)} {text}", err=True)
+    _tell(f"{click.style('graphviewer:', fg='red', bold=True)} {text}")
     if hint:
-        click.echo(clean(hint), err=True)
+        _tell(clean(hint))
 
 
 def shortened(text: str, longest: int = 60) -> str:
@@ -172,11 +182,11 @@ class ProgressLine:
         if self._wanted and now >= self._next:
             self._next = now + _NEXT_PROGRESS
             self._shown = True
-            click.echo(f"\r\x1b[K{fraction:4.0%} {clean(message)[:70]}", err=True, nl=False, color=True)
+            _tell(f"\r\x1b[K{fraction:4.0%} {clean(message)[:70]}", nl=False, color=True)
 
     def __enter__(self) -> ProgressLine:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            click.echo("\r\x1b[K", err=True, nl=False, color=True)
+            _tell("\r\x1b[K", nl=False, color=True)

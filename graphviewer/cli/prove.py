@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,22 +20,25 @@ from graphviewer.cli.options import (
     tags_option,
 )
 from graphviewer.cli.output import ProgressLine, clean, note, say, say_error, say_json, table
-from graphviewer.errors import OperationError
+from graphviewer.errors import GraphViewerError, OperationError
 from graphviewer.worker.jobs import run_job
 
 EXIT_CODES: Mapping[str, int] = MappingProxyType({"same": 0, "different": 1, "cannot": 2})
 """Exit code by verdict."""
+_MOST_NAMED = 10
 
 feed_option = click.option(
     "--feed",
     "feeds",
     multiple=True,
-    metavar="NAME=FILE",
-    help="The value of a tensor: a .npy, .npz (FILE.npz:KEY) or image file, a number, true or false. "
-    "What is not given is made up.",
+    metavar="NAME=VALUE",
+    help="The value of a tensor: a .npy, .npz (FILE.npz:KEY) or image file, a number, true or false, or a short list "
+    "such as 0.7,0.7,0.8. What is not given is made up.",
 )
 yes_option = click.option("--yes", "allow", is_flag=True, help="Run graphs that could touch files, network or Python.")
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of made-up values.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+)
 
 
 @click.command("verify")
@@ -61,7 +65,8 @@ def verify_verb(
     """Run two graphs on the same values, and compare what they give.
 
     Exit code 0 when they are the same, 1 when they differ, 2 when that cannot be told. Inputs of B are fed in A too,
-    where they may be any tensor; both run without TensorFlow's optimizers.
+    where they may be any tensor; both run without TensorFlow's optimizers. --output A=B compares the tensor A of the
+    first graph with B of the second.
     """
     request = {
         "before": str(before),
@@ -121,7 +126,7 @@ def run_verb(
         "allow": allow,
         "seed": seed,
     }
-    with ProgressLine() as progress:
+    with ProgressLine() as progress, _feeds_asked_for():
         found = run_job("run", request, progress)
     if as_json:
         say_json(found)
@@ -132,7 +137,7 @@ def run_verb(
 
 
 def parse_feeds(texts: Sequence[str]) -> dict[str, str]:
-    """``NAME=FILE`` as a table.
+    """``NAME=VALUE`` as a table.
 
     Raises:
         OperationError: no ``=``, or a name given twice.
@@ -141,18 +146,86 @@ def parse_feeds(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (equals and name and value):
-            raise OperationError(f"'{text}' feeds nothing.", "Write --feed NAME=FILE, for example images=batch.npy.")
+            hint = "Write --feed NAME=VALUE, for example images=batch.npy or keep_prob=1."
+            raise OperationError(f"'{text}' feeds nothing.", hint)
         if name in feeds:
             raise OperationError(f"'{name}' is fed twice.", "Give one --feed for each tensor.")
         feeds[name] = value
     return feeds
 
 
+@contextmanager
+def _feeds_asked_for() -> Iterator[None]:
+    """Errors that ask for values say how the shell takes them."""
+    from graphviewer.runtime.engine import StoppedError
+    from graphviewer.runtime.feeds import FeedError
+
+    try:
+        yield
+    except FeedError as error:
+        error.hint = f"{error.hint} {_how_to_feed(error.needs)}".strip()
+        raise
+    except StoppedError as error:
+        error.hint = f"{error.hint} Write --feed NAME=VALUE.".strip()
+        raise
+
+
+def _how_to_feed(names: Sequence[str]) -> str:
+    """``Write --feed x=… --feed t=….``"""
+    more = " …" if len(names) > _MOST_NAMED else ""
+    return f"Write {' '.join(f'--feed {name}=VALUE' for name in names[:_MOST_NAMED])}{more}." if names else ""
+
+
+def proof_request(request: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``verify`` is asked about the ``result`` of an operation."""
+    return {
+        "before": request["path"],
+        "after": request["out"],
+        "outputs": result["outputs"],
+        "checkpoint": request["parameters"].get("checkpoint"),
+        "tags": request["tags"],
+    }
+
+
+def prove(request: Mapping[str, Any], progress: ProgressLine) -> dict[str, Any]:
+    """Verify a result that is written already: what stops it makes the verdict ``cannot``, and the work stays done."""
+    try:
+        return run_job("verify", request, progress)
+    except GraphViewerError as error:
+        from graphviewer.runtime.verify import cannot
+
+        return cannot(error).to_json()
+
+
+def proof_feeds(texts: Sequence[str], *, verify: bool) -> dict[str, str]:
+    """The feeds of a verb that can verify what it makes.
+
+    Raises:
+        OperationError: as ``parse_feeds``, and for feeds without ``--verify``.
+    """
+    if texts and not verify:
+        raise OperationError("--feed gives values for --verify, which is not asked for.", "Add --verify.")
+    return parse_feeds(texts)
+
+
 def proof_text(proof: Mapping[str, Any] | None) -> str:
     """``, verified: difference 0`` for the end of a line that tells what was made."""
-    if proof is None or proof["verdict"] == "cannot":
+    if proof is None:
         return ""
-    return f", {'verified' if proof['verdict'] == 'same' else 'different'}: {clean(proof['reason'])}"
+    if proof["verdict"] == "cannot":
+        return "; written, but not verified"
+    return f", {'verified' if proof['verdict'] == 'same' else 'different'}: {clean(proof['reason'])}{_doubt(proof)}"
+
+
+def say_proof_notes(proof: Mapping[str, Any]) -> None:
+    """What a proof was fed, and what it left out."""
+    _note_feeds(proof["feeds"])
+    for name in proof["unused"]:
+        note(f"{name} was not fed: the outputs do not need it")
+    for name in proof["skipped"]:
+        note(f"{name} was not compared: its branch of a conditional is not taken, and it has no value in either graph")
+    for pair in proof["paired"]:
+        note(f"{pair['before']} of the original stands for {pair['after']} of the result, by {pair['by']}")
 
 
 def end_of_proof(proof: Mapping[str, Any] | None) -> int:
@@ -160,30 +233,44 @@ def end_of_proof(proof: Mapping[str, Any] | None) -> int:
     if proof is None:
         return 0
     if proof["verdict"] == "cannot":
-        say_error(f"{proof['reason']}.", proof["hint"])
+        instead = f"Write --output {proof['instead'][0]} with the verb verify." if proof["instead"] else ""
+        hints = [proof["hint"], _how_to_feed(proof["needs"]), instead]
+        say_error(f"{proof['reason']}.", " ".join(filter(None, hints)))
     return EXIT_CODES[proof["verdict"]]
 
 
+def _doubt(found: Mapping[str, Any]) -> str:
+    return f", but that proves little: {clean(found['doubt'])}" if found["doubt"] else ""
+
+
 def _say_verdict(found: Mapping[str, Any]) -> None:
-    _note_feeds(found["feeds"])
-    for name in found["unused"]:
-        note(f"{name} was not fed: the outputs do not need it")
-    for pair in found["paired"]:
-        note(f"{pair['before']} of the original stands for {pair['after']} of the result, by {pair['by']}")
-    say(clean(f"{found['verdict']}: {found['reason']}"))
-    rows = [
-        (one["name"], _number(one["max_abs"]), _number(one["max_rel"]), "same" if one["nan_equal"] else "other places")
-        for one in found["outputs"]
-    ]
-    table(("output", ">max abs", ">max rel", "NaN"), rows)
+    say_proof_notes(found)
+    say(clean(f"{found['verdict']}: {found['reason']}") + _doubt(found))
+    table(
+        ("output", "shape", ">elements", "range", ">max abs", ">max rel", "NaN"),
+        list(map(_difference, found["outputs"])),
+    )
     before, after = found["seconds"]
     say(f"run time: {_time(before)} before, {_time(after)} after (medians)")
 
 
+def _difference(one: Mapping[str, Any]) -> tuple[str, ...]:
+    spread = "–" if one["min"] is None else f"{_number(one['min'])} … {_number(one['max'])}"
+    numbers = (_number(one["max_abs"]), _number(one["max_rel"]))
+    nan = "same" if one["nan_equal"] else "other places"
+    return (one["name"], _shape(one["shape"]), f"{one['elements']:,}", spread, *numbers, nan)
+
+
 def _note_feeds(feeds: Sequence[Mapping[str, Any]]) -> None:
     for feed in feeds:
-        shape = ", ".join(map(str, feed["shape"]))
-        note(f"fed {feed['name']}: {feed['dtype']} [{shape}], {'made up' if feed['made'] else 'as given'}")
+        source = "made up" if feed["made"] else "as given"
+        value = f": {feed['value']}" if feed["value"] is not None else ""
+        place = ", in place of what the graph computes there" if feed["computed"] else ""
+        note(clean(f"fed {feed['name']}: {feed['dtype']} {_shape(feed['shape'])}, {source}{value}{place}"))
+
+
+def _shape(sizes: Sequence[int]) -> str:
+    return "[" + ", ".join(map(str, sizes)) + "]"
 
 
 def _say_touches(touches: Sequence[Mapping[str, Any]]) -> None:
@@ -193,10 +280,9 @@ def _say_touches(touches: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _row(output: Mapping[str, Any]) -> tuple[str, ...]:
-    shape = "[" + ", ".join(map(str, output["shape"])) + "]"
     numbers = (_number(output[key]) for key in ("min", "max", "mean", "std"))
     counts = (f"{output[key]:,}" for key in ("nan", "infinite"))
-    return (output["name"], output["dtype"], shape, *numbers, *counts, output["file"] or "")
+    return (output["name"], output["dtype"], _shape(output["shape"]), *numbers, *counts, output["file"] or "")
 
 
 def _number(value: float | None) -> str:

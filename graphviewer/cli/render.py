@@ -121,15 +121,15 @@ def _overlays(
 
 
 def _roles(document: Document, outputs: Sequence[Endpoint]) -> Overlay:
-    from graphviewer.analysis.endpoints import suggest_outputs
+    from graphviewer.analysis.endpoints import suggest_outputs, taken_text
     from graphviewer.analysis.roles import classify
 
     if not outputs:
-        best = suggest_outputs(document, 1)
-        if not best:
+        ranked = suggest_outputs(document)
+        if not ranked:
             raise GraphViewerError(f"No output of {document.title} suggests itself.", "Name one with --output.")
-        note(f"No output was named; {best[0].name} was taken.")
-        outputs = endpoints_named(document, [best[0].name], "outputs")
+        note(taken_text(document, ranked))
+        outputs = endpoints_named(document, [ranked[0].name], "outputs")
     return classify(document, outputs)
 
 

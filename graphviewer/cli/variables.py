@@ -13,10 +13,10 @@ from graphviewer.cli.output import ProgressLine, clean, counted, number, say, sa
 from graphviewer.errors import CheckpointError
 
 _COVERAGE = {
-    "both": "in both",
     "only_graph": "only in the graph",
+    "differs": "of another shape or type",
     "only_checkpoint": "only in the checkpoint",
-    "differs": "differs",
+    "both": "in both",
 }
 _ROW_KEYS = ("name", "key", "shape", "dtype", "status", "nearest")
 
@@ -51,8 +51,10 @@ def _tell(found: Mapping[str, Any]) -> None:
         say(f"{counted(len(rows), 'variable')} in {clean(Path(found['checkpoint']).name)}")
         table(("variable", "dtype and shape"), [(row["key"], _type_text(row)) for row in rows])
         return
-    say(", ".join(f"{number(count)} {_COVERAGE[status]}" for status, count in counts.items()))
-    say(f"{found['coverage']:.0%} of the graph's variables have a fitting value in the checkpoint")
+    say(", ".join(f"{number(counts[status])} {text}" for status, text in _COVERAGE.items() if status in counts))
+    unset = counts.get("only_graph", 0) + counts.get("differs", 0)
+    rest = f"; {number(unset)} {'stays' if unset == 1 else 'stay'} uninitialised" if unset else ""
+    say(f"{found['coverage']:.0%} of the graph's variables have a fitting value in the checkpoint{rest}")
     unfit = [row for row in rows if row["status"] != "both"]
     if unfit:
         table(("status", "variable or key", "dtype and shape", "checkpoint"), [_cells(row) for row in unfit])

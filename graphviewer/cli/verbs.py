@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import sys
 import traceback
@@ -15,7 +16,8 @@ from typing import Any, NoReturn
 import click
 
 from graphviewer.cli.output import say_error
-from graphviewer.errors import DamagedError, GraphViewerError, RunsCodeError, TrainingModeError
+from graphviewer.cli.streams import drop, is_output_refused, prepare_streams
+from graphviewer.errors import DamagedError, GraphViewerError, NoOutputError, RunsCodeError, TrainingModeError
 
 TROUBLE = 2
 """Exit code of everything that could not be done; 1 means different, or problems found."""
@@ -23,7 +25,9 @@ TROUBLE = 2
 _WAYS: Mapping[type[Exception], str] = MappingProxyType(
     {
         DamagedError: "'graphviewer convert --salvage' does that.",
-        TrainingModeError: "'graphviewer apply inference-mode FILE --output NAME -o OUT' applies it.",
+        NoOutputError: "--output names one.",
+        TrainingModeError: "'graphviewer apply inference-mode FILE --output NAME -o OUT' applies it; "
+        "--allow-training-mode allows it.",
         RunsCodeError: "'graphviewer convert --run' lets Keras load it, which runs code from the file, and "
         "with --verify proves the result.",
     }
@@ -116,9 +120,7 @@ class Verbs(click.Group):
         if not standalone_mode:
             return super().main(args, name, complete_var, standalone_mode=False, **extra)
         try:
-            for stream in (sys.stdout, sys.stderr):
-                if hasattr(stream, "reconfigure"):
-                    stream.reconfigure(errors="backslashreplace")
+            prepare_streams()
             code = super().main(args, name, complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()
         except Exception as error:
@@ -144,8 +146,15 @@ def _end(error: Exception) -> NoReturn:
         say_error(error.format_message(), hint)
         sys.exit(TROUBLE)
     if isinstance(error, (BrokenPipeError, _ReaderLeftError)):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop(sys.stdout)
         sys.exit(0)
+    if isinstance(error, OSError) and error.filename is None and is_output_refused():
+        drop(sys.stdout)
+        closed = ("standard output is closed", "Leave it open, or send it to a file.")
+        full = ((error.strerror or str(error)).lower(), "Send it to where there is room.")
+        reason, hint = closed if error.errno == errno.EBADF else full
+        say_error(f"The output could not be written: {reason}.", hint)
+        sys.exit(TROUBLE)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         say_error(f"{where}{(error.strerror or str(error)).lower()}.", "Check the path and its permissions.")

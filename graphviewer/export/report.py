@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ Draw = Callable[[str], bytes]
 """A PNG of the comparison in the theme of that name."""
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_PNG_WIDTH = slice(16, 20)  # the bytes of a PNG that tell its width
+_SMALLEST = 0.62  # of a picture's own size
+_WORDS = re.compile(r"(?<=[/_.:-])(?=[^/_.:-])|(?<=[a-z0-9])(?=[A-Z])")
 _MOST_GROUPS = 24
 _MOST_SENTENCES = 8
 _COLOURS = ("background", "surface", "border", "border_strong", "text", "muted", "accent")
@@ -150,10 +154,13 @@ def _bars(totals: Sequence[_Total]) -> str:
 
 
 def _picture(pictures: Mapping[str, bytes]) -> str:
+    """The pictures, not smaller than can be read: a wide one is scrolled."""
     light, dark = (base64.b64encode(pictures[theme]).decode() for theme in THEMES)
+    width = int.from_bytes(pictures["light"][_PNG_WIDTH], "big")
     return (
-        '<figure><picture><source media="(prefers-color-scheme: dark)" '
+        '<figure tabindex="0"><picture><source media="(prefers-color-scheme: dark)" '
         f'srcset="data:image/png;base64,{dark}"><img alt="Both graphs side by side, changes coloured" '
+        f'style="max-width: {width}px; min-width: {round(_SMALLEST * width)}px" '
         f'src="data:image/png;base64,{light}"></picture></figure>'
     )
 
@@ -185,17 +192,22 @@ def _groups(title: str, table: Mapping[str, Mapping[str, int]]) -> str:
             for status, count in counts.items()
         )
         words = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-        rows.append(f'<tr><td class="name">{escape(name)}</td><td>{words}<div class="share">{shares}</div></td></tr>')
+        rows.append(f'<tr><td class="name">{_name(name)}</td><td>{words}<div class="share">{shares}</div></td></tr>')
     if len(table) > _MOST_GROUPS:
         rows.append(f'<tr><td class="muted" colspan="2">and {len(table) - _MOST_GROUPS:,} more</td></tr>')
     return f"<section><h2>{title}</h2><table>{''.join(rows)}</table></section>"
+
+
+def _name(name: str) -> str:
+    """A name that breaks between its words, where it has to."""
+    return "<wbr>".join(map(escape, _WORDS.split(name)))
 
 
 def _others(title: str, rows: Iterable[tuple[str, str | None, str | None, str]]) -> Iterator[str]:
     """A short table of what is not a node."""
     lines = [
         f'<tr><td><span class="status status-{status}">{status}</span></td>'
-        f'<td class="name">{escape(after if after is not None else before or "")}</td><td>{escape(reason)}</td></tr>'
+        f'<td class="name">{_name(after if after is not None else before or "")}</td><td>{escape(reason)}</td></tr>'
         for status, before, after, reason in rows
     ]
     if lines:

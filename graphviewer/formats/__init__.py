@@ -21,6 +21,7 @@ from graphviewer.model.progress import Progress, silent
 
 __all__ = ["Sniffed", "open_document", "save_document", "sniff"]
 
+_WITH_TAGS = frozenset({"savedmodel", "tfevents"})
 _VARIABLE_OPS = frozenset({"Variable", "VariableV2", "VarHandleOp"})
 
 
@@ -58,6 +59,8 @@ def open_document(
         return replace(document, title=path.name, checkpoint=given or document.checkpoint)
     with open_source(found.graph) as source:
         document = reader_for(source).read(source, Options(salvage, tags, progress))
+    if tags is not None and document.kind not in _WITH_TAGS:
+        document = replace(document, problems=(*document.problems, _without_tags(tags)))
     if given is None and _has_variables(document):
         beside = found.checkpoint or find_checkpoint(found.graph)
         given = None if alone else beside
@@ -66,6 +69,10 @@ def open_document(
     in_folder = document.kind == "savedmodel" and found.graph.name in SAVED_MODELS
     shown = found.graph.parent if in_folder else found.graph
     return replace(document, path=shown, title=shown.resolve().name, checkpoint=given)
+
+
+def _without_tags(tags: Sequence[str]) -> Problem:
+    return Problem("no-tags", "info", f"The file holds one graph and no tags: '{','.join(tags)}' chose nothing.")
 
 
 def _without_index(graph: Path) -> list[Problem]:

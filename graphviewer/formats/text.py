@@ -17,7 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
 from google.protobuf import text_format
+from google.protobuf.message import DecodeError
 
 from graphviewer import protos
 from graphviewer.errors import ReadError, WriteError
@@ -30,6 +32,7 @@ _POLL_SECONDS = 0.1
 _PROTOC_BYTES_PER_SECOND = 20e6
 _PIECE = 1 << 20
 _HEAD = 4096
+_DEEPEST = 100  # what protobuf's readers of the binary form allow
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _COMMENTS = re.compile(r"(?m)^\s*#.*$")
 _FIRST_FIELD = re.compile(r"\s*([A-Za-z_]\w*)\s*[:{]")
@@ -38,6 +41,10 @@ _PLACE = re.compile(r"^(?:[^:\n]*:)?(\d+):(\d+)\s*:\s*(.+)$", re.MULTILINE)
 
 class ProtocError(Exception):
     """What protoc wrote on standard error."""
+
+
+class _CrashedError(ProtocError):
+    """protoc came to its end without a word."""
 
 
 def decode_text(data: bytes, *, cut: bool = False) -> str | None:
@@ -65,21 +72,55 @@ def parse_text(source: Source, message: str, progress: Progress = silent) -> byt
     text = decode_text(source.read(0, source.size))
     if text is None:
         raise ReadError(f"{source.name} is text with bytes that are not UTF-8.", "Save it again as UTF-8.")
-    if source.size <= PROTOC_ABOVE:
-        return _parse_here(source, message, text)
+    may_be_deep = _braces_around(text.encode()) > _DEEPEST
     try:
+        raw = _encoded(source, message, text, progress)
+    except (RecursionError, _CrashedError) as error:
+        raise _too_deep(source) if may_be_deep else _broken(source, str(error)) from error
+    if may_be_deep and not _can_be_read(raw, message):
+        raise _too_deep(source)
+    return raw
+
+
+def _encoded(source: Source, message: str, text: str, progress: Progress) -> bytes:
+    try:
+        if source.size <= PROTOC_ABOVE:
+            raw: bytes = text_format.Parse(text, getattr(protos, message)()).SerializePartialToString()
+            return raw
         with protoc("encode", message, [text.encode()], progress) as output:
             return output.read()
-    except ProtocError as error:
+    except _CrashedError:
+        raise
+    except (text_format.ParseError, ProtocError, ValueError) as error:
         raise _broken(source, str(error)) from error
 
 
-def _parse_here(source: Source, message: str, text: str) -> bytes:
+def _braces_around(data: bytes) -> int:
+    """How many braces are open where most are; those in strings and comments count too, so that it may be fewer."""
+    open_now = most = 0
+    for start in range(0, len(data), _PIECE):
+        codes = np.frombuffer(data, np.uint8, min(_PIECE, len(data) - start), start)
+        steps = (codes == ord("{")).view(np.int8) - (codes == ord("}")).view(np.int8)
+        depths = np.cumsum(steps[steps != 0], dtype=np.int64) + open_now
+        if len(depths):
+            open_now, most = int(depths[-1]), max(most, int(depths.max()))
+    return most
+
+
+def _can_be_read(raw: bytes, message: str) -> bool:
+    """Whether a message is nested no deeper than every reader of the binary form allows, TensorFlow included."""
     try:
-        raw: bytes = text_format.Parse(text, getattr(protos, message)()).SerializePartialToString()
-    except (text_format.ParseError, RecursionError, ValueError) as error:
-        raise _broken(source, str(error)) from error
-    return raw
+        getattr(protos, message).FromString(raw)
+    except DecodeError:
+        return False
+    return True
+
+
+def _too_deep(source: Source) -> ReadError:
+    return ReadError(
+        f"{source.name} is nested too deeply: more than {_DEEPEST} messages, one inside the other.",
+        "TensorFlow cannot read such a graph in its binary form either: write it anew, less deep.",
+    )
 
 
 def _broken(source: Source, errors: str) -> ReadError:
@@ -101,7 +142,7 @@ def protoc(action: str, message: str, data: Iterable[bytes], progress: Progress 
         action: ``encode`` (text to binary) or ``decode``.
 
     Raises:
-        ProtocError: protoc refused the data.
+        ProtocError: protoc refused the data, or crashed over them.
         Cancelled: by ``progress``; protoc is ended.
     """
     kind = getattr(protos, message).DESCRIPTOR
@@ -117,7 +158,8 @@ def protoc(action: str, message: str, data: Iterable[bytes], progress: Progress 
                 _wait(process, given.stat().st_size, progress)
             errors.seek(0)
             if process.returncode:
-                raise ProtocError(errors.read(_HEAD).decode("utf-8", "replace"))
+                said = errors.read(_HEAD).decode("utf-8", "replace")
+                raise ProtocError(said) if said.strip() else _CrashedError("the parser ended without a word.")
         with open(made, "rb") as file:
             yield file
 

@@ -76,6 +76,7 @@ class ActionSpec:
         menu: the menu it stands in; the order of this file is the order in the menu.
         in_toolbar: it has a button.
         enabled: asked whenever the state of the window changes.
+        words: what people who look for it type, beside words of its text.
     """
 
     id: str
@@ -86,6 +87,7 @@ class ActionSpec:
     icon: str = ""
     in_toolbar: bool = False
     enabled: Callable[[Window], bool] = _always
+    words: str = ""
 
 
 EXPLORATION: tuple[ActionSpec, ...] = (
@@ -144,7 +146,22 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("open-folder", "Open Folder…", "File", lambda w: w.files.ask_open_folder(), "Ctrl+Shift+O"),
     ActionSpec("sample", "Open Sample", "File", lambda w: w.open_sample()),
     ActionSpec("save", "Save As…", "File", lambda w: w.files.ask_save(), "Ctrl+S", "save", True, _has_graph),
-    ActionSpec("picture", "Save Picture…", "File", lambda w: w.files.ask_picture(), enabled=_has_graph),
+    ActionSpec(
+        "picture",
+        "Save Picture of the Whole Graph…",
+        "File",
+        lambda w: w.files.ask_picture(),
+        enabled=_has_graph,
+        words="image png svg screenshot export",
+    ),
+    ActionSpec(
+        "picture-view",
+        "Save Picture of the View…",
+        "File",
+        lambda w: w.files.ask_picture_of_view(),
+        enabled=_has_graph,
+        words="image png svg screenshot export",
+    ),
     ActionSpec("close", "Close Tab", "File", lambda w: w.close_tab(), "Ctrl+W", enabled=_has_graph),
     ActionSpec("quit", "Quit", "File", lambda w: w.close(), "Ctrl+Q"),
     ActionSpec("copy-name", "Copy Name", "Edit", lambda w: w.copy_name(), "Ctrl+C", enabled=_has_selection),
@@ -156,7 +173,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "previous-hit", "Previous Hit", "Edit", lambda w: w.furniture.search.step(-1), "Shift+F3", enabled=_has_hits
     ),
     ActionSpec("palette", "Actions and Nodes…", "Edit", lambda w: w.show_palette(), "Ctrl+K|Ctrl+Shift+P"),
-    ActionSpec("settings", "Settings…", "Edit", lambda w: w.show_settings(), "Ctrl+,"),
+    ActionSpec(
+        "settings", "Settings…", "Edit", lambda w: w.show_settings(), "Ctrl+,", words="preferences options theme"
+    ),
     ActionSpec("back", "Back", "View", lambda w: w.session.go_back(), "Alt+Left", "back", True, _can_go_back),
     ActionSpec(
         "forward", "Forward", "View", lambda w: w.session.go_forward(), "Alt+Right", "forward", True, _can_go_forward
@@ -168,7 +187,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec(
         "collapse-all", "Collapse All", "View", lambda w: w.session.collapse_all(), "Shift+C", enabled=_has_graph
     ),
-    ActionSpec("theme", "Switch Light / Dark", "View", lambda w: w.switch_theme(), "Ctrl+T"),
+    ActionSpec(
+        "theme", "Switch Light / Dark", "View", lambda w: w.switch_theme(), "Ctrl+T", words="theme dark mode colours"
+    ),
     ActionSpec("escape", "Back Out", "View", lambda w: w.back_out(), "Esc"),
     ActionSpec("output", "Mark as Output", "Graph", lambda w: w.mark("outputs"), "O", "output", False, _has_node),
     ActionSpec("input", "Mark as Input", "Graph", lambda w: w.mark("inputs"), "I", "input", False, _has_node),
@@ -181,24 +202,64 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *EXPLORATION,
     *BOOKMARKS,
     ActionSpec(
-        "freeze", "Freeze", "Operations", lambda w: w.run_operation("freeze"), "Ctrl+R", "freeze", True, _has_graph
+        "freeze",
+        "Freeze",
+        "Operations",
+        lambda w: w.run_operation("freeze"),
+        "Ctrl+R",
+        "freeze",
+        True,
+        _has_graph,
+        "freeze graph variables to constants convert",
     ),
     ActionSpec(
-        "extract", "Extract Inference Graph", "Operations", lambda w: w.run_operation("extract"), enabled=_has_graph
+        "extract",
+        "Extract Inference Graph",
+        "Operations",
+        lambda w: w.run_operation("extract"),
+        enabled=_has_graph,
+        words="strip unused prune extract sub graph",
     ),
     ActionSpec(
         "cut", "Cut Inputs to Placeholders", "Operations", lambda w: w.run_operation("cut-inputs"), enabled=_has_graph
     ),
     ActionSpec(
         "remove-training",
-        "Remove Training Nodes (Identity, CheckNumerics)",
+        "Remove Pass-through Nodes",
         "Operations",
         lambda w: w.run_operation("remove-training-nodes"),
         enabled=_has_graph,
+        words="remove training nodes strip identity checknumerics",
     ),
-    ActionSpec("verify", "Verify Result", "Operations", lambda w: w.verify(), "Ctrl+Shift+V", "", False, _has_result),
+    ActionSpec(
+        "inference-mode",
+        "Apply Inference Mode",
+        "Operations",
+        lambda w: w.run_operation("inference-mode"),
+        enabled=_has_graph,
+        words="is training keep prob phase dropout batch norm flags",
+    ),
+    ActionSpec(
+        "verify",
+        "Verify Result",
+        "Operations",
+        lambda w: w.verify(),
+        "Ctrl+Shift+V",
+        "",
+        False,
+        _has_result,
+        "prove proof same test equal",
+    ),
     ActionSpec("run", "Run Node", "Operations", lambda w: w.run_node(), "Ctrl+Shift+R", enabled=_has_graph),
-    ActionSpec("compare", "Compare With…", "Compare", lambda w: w.files.ask_compare(), "Ctrl+D", enabled=_has_graph),
+    ActionSpec(
+        "compare",
+        "Compare With…",
+        "Compare",
+        lambda w: w.files.ask_compare(),
+        "Ctrl+D",
+        enabled=_has_graph,
+        words="diff difference changes",
+    ),
     ActionSpec("merged", "Merged View", "Compare", lambda w: w.stage.toggle_merged(), "M", enabled=_has_comparison),
     ActionSpec(
         "changes-only",

@@ -159,6 +159,7 @@ def run(
     """
     clock = Timings() if timings else None
     app = application()
+    from graphviewer.gui.scratch import sweep
     from graphviewer.gui.window import Window
 
     window = Window()
@@ -171,6 +172,7 @@ def run(
     window.stage.prepare()  # the window is there to be seen; a quarter of a second now is one saved at the first file
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda _number, _frame: _end(window))
+    window.background.submit("sweep", "sweep", sweep, lambda _count: None, lambda _error: None)
     start = Start(window, clock, quit_after, screenshot)
     start.open(path, diff, checkpoint, tags)
     code = app.exec()

@@ -40,13 +40,14 @@ class Comparing(QObject):
         self.bar = ComparisonBar()
         self.waiting: tuple[int, str] | None = None
         self._offered: tuple[Version, Version] | None = None
+        self._advice = ""
         self._clicked = 0
         self._looks_for_change = False
         self._met: WeakSet[Comparison] = WeakSet()
         stage, bar = window.stage, self.bar
         stage.panes_made.connect(self._watch_panes)
         stage.changes_button.toggled.connect(self._show_changes_only)
-        stage.merged_button.toggled.connect(self._look_for_change)
+        stage.merged_button.toggled.connect(self._look_where_nothing_is_selected)
         self._session.current_changed.connect(self._show_current)
         self._session.failed.connect(lambda _error: self._refresh())
         bar.cancelled.connect(self.back_out)
@@ -61,7 +62,7 @@ class Comparing(QObject):
         return current if isinstance(current, Comparison) else None
 
     def _show_current(self) -> None:
-        self.waiting = None
+        self.waiting, self._advice = None, ""
         if self._offered is not None and self._session.current is not self._offered[1]:
             self._offered = None
         only = self.comparison is not None and self.comparison.opened_before is not None
@@ -72,6 +73,7 @@ class Comparing(QObject):
             if self.comparison not in self._met:
                 self._met.add(self.comparison)
                 self._look_for_change()
+                self._look_for_calls(self.comparison)
         self._refresh()
 
     def _refresh(self) -> None:
@@ -81,13 +83,32 @@ class Comparing(QObject):
         elif self._offered is not None:
             before, after = self._offered
             self.bar.offer(f"{after.title} is open.", f"Compare with {before.title}")
+        elif self._advice:
+            self.bar.advise(self._advice)
         else:
             self.bar.show_pins(self.comparison.pins if self.comparison is not None else ())
 
+    def _look_for_calls(self, comparison: Comparison) -> None:
+        """Say how to compare a graph that calls functions with one that has them inlined."""
+
+        def work() -> str:
+            from graphviewer.analysis.diff.inlined import caller
+
+            return caller(comparison.diff)
+
+        def then(found: str) -> None:
+            if found and comparison is self.comparison:
+                self._advice = (
+                    f"{found} calls functions, the other graph has them inlined: Inline functions, then compare."
+                )
+                self._refresh()
+
+        self._session.background.submit("analysis", f"calls-{id(comparison)}", work, then, self._session.failed.emit)
+
     def back_out(self) -> bool:
         """Leave what is under way; whether anything was."""
-        was = self.waiting is not None or self._offered is not None
-        self.waiting = self._offered = None
+        was = self.waiting is not None or self._offered is not None or bool(self._advice)
+        self.waiting, self._offered, self._advice = None, None, ""
         self._refresh()
         return was
 
@@ -200,7 +221,12 @@ class Comparing(QObject):
         self._look_for_change()
         self._window.stage.show_anew()
 
-    def _look_for_change(self, *_checked: object) -> None:
+    def _look_where_nothing_is_selected(self, _checked: bool) -> None:
+        """Split view to merged view and back: what is selected stays in sight, else the first change is shown."""
+        if self._session.selection is None:
+            self._look_for_change()
+
+    def _look_for_change(self) -> None:
         """Look for a change in the next drawing: it is shown from its beginning."""
         self._looks_for_change = self.comparison is not None
 

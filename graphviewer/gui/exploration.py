@@ -14,6 +14,7 @@ from graphviewer.gui.state.lenses import Lenses
 from graphviewer.gui.state.selection import AFTER, ANY, BEFORE, Selection
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Isolated, Version
+from graphviewer.gui.words.describe import node_count
 
 if TYPE_CHECKING:
     from graphviewer.gui.canvas.camera import Camera
@@ -208,7 +209,7 @@ class Exploration(QObject):
     def _part_text(version: Version) -> str:
         assert version.isolated is not None
         part = version.isolated.part
-        return f"{len(part.graph):,} of {len(version.document.unfolded.graph):,} nodes: {version.isolated.title}"
+        return f"{len(part.graph):,} of {node_count(version.document)}: {version.isolated.title}"
 
     # -- state --------------------------------------------------------------------------------------------------
 

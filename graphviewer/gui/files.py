@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QCursor
+from PySide6.QtCore import QObject, QRectF
+from PySide6.QtGui import QCursor, QImage, QPainter
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
 from graphviewer.errors import GraphViewerError, WriteError
@@ -16,12 +16,14 @@ from graphviewer.gui.state.versions import Version
 from graphviewer.gui.words.texts import label
 
 if TYPE_CHECKING:
+    from graphviewer.gui.canvas.view import GraphCanvas
     from graphviewer.gui.window import Window
 
 _RECENT = 8
+_LEGEND_SPACE = 16  # pixels above and below the legend of a picture
 _READABLE = "TensorFlow files (*.pb *.pbtxt *.meta *.index *.ckpt *.tfevents* checkpoint *.gz);;All files (*)"
-_VIEW, _WHOLE_PNG, _WHOLE_SVG = "Picture of the view (*.png)", "Whole graph (*.png)", "Whole graph (*.svg)"
-_PICTURES = MappingProxyType({_VIEW: ".png", _WHOLE_PNG: ".png", _WHOLE_SVG: ".svg"})
+_PICTURES = MappingProxyType({"Whole graph (*.png)": ".png", "Whole graph (*.svg)": ".svg"})
+_VIEW = "View (*.png)"
 _WRITABLE = "GraphDef, binary (*.pb);;GraphDef, text (*.pbtxt);;MetaGraphDef (*.meta)"
 
 
@@ -100,6 +102,7 @@ class Files(QObject):
 
         def done(_nothing: None) -> None:
             version.is_saved = True
+            self._window.furniture.banner.hide()
             self._window.say(f"Saved {path} ({path.stat().st_size:,} bytes).")
 
         def failed(error: GraphViewerError) -> None:
@@ -111,18 +114,32 @@ class Files(QObject):
     # -- pictures -----------------------------------------------------------------------------------------------
 
     def ask_picture(self) -> None:
-        """Let the user name a picture of what the canvas shows, or of the whole graph as it is opened now."""
+        """Let the user name a picture of the whole graph as it is opened now, with the legend."""
+        target = self._ask_target("Save Picture of the Whole Graph", _PICTURES)
+        if target is not None:
+            self.save_whole(target)
+
+    def ask_picture_of_view(self) -> None:
+        """Let the user name a picture of what the canvas shows, with the legend."""
+        target = self._ask_target("Save Picture of the View", {_VIEW: ".png"})
+        if target is not None:
+            self.save_view(target)
+
+    def _ask_target(self, title: str, kinds: Mapping[str, str]) -> Path | None:
         name = f"{Path(self._window.session.family.title).stem or 'graph'}.png"
         start = str(Path(self.last_folder()) / name)
-        path, kind = QFileDialog.getSaveFileName(self._window, "Save Picture", start, ";;".join(_PICTURES))
+        path, kind = QFileDialog.getSaveFileName(self._window, title, start, ";;".join(kinds))
         if not path:
-            return
-        suffix = _PICTURES.get(kind, ".png")
-        target = Path(path) if Path(path).suffix.lower() == suffix else Path(f"{path}{suffix}")
-        if kind in (_WHOLE_PNG, _WHOLE_SVG):
-            self.save_whole(target)
-        elif self._window.stage.left.canvas.grab().save(str(target), "PNG"):
-            self._window.say(f"Saved {target}.")
+            return None
+        suffix = kinds.get(kind, ".png")
+        return Path(path) if Path(path).suffix.lower() == suffix else Path(f"{path}{suffix}")
+
+    def save_view(self, target: Path) -> None:
+        """Write what the canvases show now, side by side, and the legend below; the minimap is no part of it."""
+        panes = [pane for pane in self._window.stage.panes() if pane.drawing is not None]
+        image = picture_of_views([pane.canvas for pane in panes])
+        if image.save(str(target), "PNG"):
+            self._window.say(f"Saved {target} ({target.stat().st_size:,} bytes).")
         else:
             self._window.tell(WriteError(f"{target} could not be written.", "Is the folder there, and writable?"))
 
@@ -180,6 +197,33 @@ class Files(QObject):
     def last_folder(self) -> str:
         recent = self.recent()
         return str(Path(recent[0]).parent) if recent else str(Path.cwd())
+
+
+def picture_of_views(canvases: Sequence[GraphCanvas]) -> QImage:
+    """The canvases as they look now, from left to right, with the legend of their overlays below them."""
+    from graphviewer.gui.canvas.paint import paint
+    from graphviewer.gui.stage import legend_strip
+
+    look, scenes = canvases[0].look, [canvas.scene_shown.with_selection(()) for canvas in canvases]
+    width = sum(round(canvas.camera.width) for canvas in canvases)
+    height = max(round(canvas.camera.height) for canvas in canvases)
+    rows = legend_strip.lines(look, legend_strip.entries(scenes), width)
+    below = len(rows) * legend_strip.LINE + (_LEGEND_SPACE if rows else 0)
+    ratio = canvases[0].devicePixelRatioF()
+    image = QImage(round(width * ratio), round((height + below) * ratio), QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    with QPainter(image) as painter:
+        painter.fillRect(QRectF(0, 0, width, height + below), look.theme.color("canvas.background"))
+        left = 0.0
+        for canvas, scene in zip(canvases, scenes, strict=True):
+            painter.save()
+            painter.translate(left, 0)
+            painter.setClipRect(QRectF(0, 0, canvas.camera.width, canvas.camera.height))
+            paint(painter, scene, canvas.camera, look)
+            painter.restore()
+            left += canvas.camera.width
+        legend_strip.paint_legend(painter, look, rows, QRectF(0, height, width, below))
+    return image
 
 
 def _sources(version: Version) -> Iterator[Path | None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDockWidget,
@@ -41,13 +41,15 @@ from graphviewer.gui.state.session import Selection
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme, icon
 from graphviewer.gui.words.describe import page_style
-from graphviewer.gui.words.texts import label, readable
+from graphviewer.gui.words.texts import label, readable, tip
 from graphviewer.gui.work.jobs import Run
 
 if TYPE_CHECKING:
     from graphviewer.gui.window import Window
 
 _LAYOUT = 3  # of the saved arrangement; raise it when panels come or go
+ROOM = 250
+"""Pixels of height for a panel below the canvas that has something to show."""
 
 
 class Banner(QFrame):
@@ -73,7 +75,19 @@ class Banner(QFrame):
 
     def show_error(self, error: GraphViewerError) -> None:
         """Show what an error says."""
-        self.text.setText(readable(f"{error.message}\n{error.hint}".strip()))
+        self._show(f"{error.message}\n{error.hint}".strip(), "banner")
+
+    def show_notice(self, text: str) -> None:
+        """Show what to know about something that went well."""
+        self._show(text, "notice")
+
+    def _show(self, text: str, name: str) -> None:
+        if self.objectName() != name:
+            self.setObjectName(name)
+            for widget in (self, self.text):
+                widget.style().unpolish(widget)
+                widget.style().polish(widget)
+        self.text.setText(readable(text))
         self.button.hide()
         self.show()
 
@@ -86,6 +100,38 @@ class Banner(QFrame):
     def _take_offer(self) -> None:
         self.button.hide()
         self._offer()
+
+
+class Line(QLabel):
+    """One line of text, elided where there is no room; all of it is in the tooltip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    @property
+    def shown(self) -> str:
+        """What there is room for."""
+        line = " ".join(self.text().split())
+        return self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.contentsRect().width())
+
+    def say(self, text: str) -> None:
+        """Show another text."""
+        self.setText(text)
+        self.setToolTip(tip(text) if text else "")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            self.style().drawItemText(
+                painter,
+                self.contentsRect(),
+                middle,
+                self.palette(),
+                self.isEnabled(),
+                self.shown,
+                self.foregroundRole(),
+            )
 
 
 class Furniture:
@@ -260,18 +306,28 @@ class Furniture:
         self._docks["proof"].visibilityChanged.connect(self.proof.set_seen)
         self.operations.choice_wanted.connect(lambda: self.raise_panel("operations"))
         window.tabifyDockWidget(self._docks["jobs"], self._docks["proof"])
+        for name in ("problems", "variables", "jobs", "proof"):
+            dock = self._docks[name]
+            dock.visibilityChanged.connect(lambda seen, dock=dock: self._give_room(dock) if seen else None)
         for name in ("outline", "inspector", "changes"):
             self._docks[name].raise_()
         sides = [self._docks["outline"], self._docks["inspector"]]
         window.resizeDocks(sides, [290, 310], Qt.Orientation.Horizontal)
-        window.resizeDocks([self._docks["changes"]], [250], Qt.Orientation.Vertical)
-        window.resizeDocks([self._docks["outline"], self._docks["endpoints"]], [380, 420], Qt.Orientation.Vertical)
+        window.resizeDocks([self._docks["changes"]], [min(ROOM, size.height() // 5)], Qt.Orientation.Vertical)
+        window.resizeDocks([self._docks["outline"], self._docks["endpoints"]], [330, 470], Qt.Orientation.Vertical)
         window.resize(size)  # adding docks made it as wide as the widest of them would like to be
 
     def raise_panel(self, name: str) -> None:
-        """Show a panel in front of those it shares its place with."""
-        self._docks[name].show()
-        self._docks[name].raise_()
+        """Show a panel in front of those it shares its place with, and give it room below the canvas."""
+        dock = self._docks[name]
+        dock.show()
+        dock.raise_()
+        self._give_room(dock)
+
+    def _give_room(self, dock: QDockWidget) -> None:
+        is_below = self._window.dockWidgetArea(dock) == Qt.DockWidgetArea.BottomDockWidgetArea
+        if is_below and dock.height() < ROOM and not dock.isFloating():
+            self._window.resizeDocks([dock], [ROOM], Qt.Orientation.Vertical)
 
     def save_state(self, store: QSettings) -> None:
         """Remember the arrangement."""
@@ -314,8 +370,7 @@ class Furniture:
 
     def _build_status(self) -> None:
         bar = self._window.statusBar()
-        self.state = QLabel(textFormat=Qt.TextFormat.PlainText)
-        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.state = Line()
         self.progress = QProgressBar(maximum=1000, textVisible=False)
         self.progress.setFixedWidth(180)
         self.cancel = QPushButton("Cancel")

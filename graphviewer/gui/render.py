@@ -101,6 +101,7 @@ def render(
     *,
     theme: str = "light",
     size: tuple[int, int] | None = None,
+    longest: int = NATURAL_LIMIT,
     force: bool = False,
 ) -> None:
     """Write a picture of one drawing, or of several side by side, with the legend of their overlays.
@@ -110,6 +111,7 @@ def render(
         path: its suffix, .png or .svg, says the format.
         theme: ``light`` or ``dark``.
         size: width and height of the picture in pixels; as large as the drawings are by default.
+        longest: side of a picture without a wished size, in pixels.
         force: replace an existing file.
 
     Raises:
@@ -117,7 +119,7 @@ def render(
     """
     ensure_application()
     look = Look(load_theme(theme))
-    width, height = size or _natural_size(pictures, look)
+    width, height = size or _natural_size(pictures, look, longest)
     kind = path.suffix.lower()
     if kind not in (".png", ".svg"):
         raise WriteError(f"'{path.name}' is neither .png nor .svg.", "Name the picture accordingly.")
@@ -157,11 +159,11 @@ def _bytes(write: Callable[[QBuffer], object]) -> bytes:
     return bytes(buffer.data().data())
 
 
-def _natural_size(pictures: Sequence[Picture], look: Look) -> tuple[int, int]:
+def _natural_size(pictures: Sequence[Picture], look: Look, longest: int) -> tuple[int, int]:
     extents = [(picture.scene.drawing.width, picture.scene.drawing.height) for picture in pictures]
     width = max(sum(across + 2 * MARGIN for across, _ in extents), 320.0)
     height = max(max(down for _, down in extents) + 2 * MARGIN, 120.0)
-    scale = min(1.0, NATURAL_LIMIT / max(width, height))
+    scale = min(1.0, longest / max(width, height))
     width, height = max(width * scale, 320.0), height * scale
     rows = legend_strip.lines(look, legend_strip.entries(picture.scene for picture in pictures), width)
     return round(width), round(height + _legend_height(rows) + _title_height(pictures))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from graphviewer.analysis.diff import Diff
     from graphviewer.model.overlay import Overlay
 
-_PICTURE = (1800, 1000)  # pixels: legible, and small enough to send around
+_LONGEST = 3600  # pixels: most drawings in full size, and small enough to send around
 
 
 def write_report(diff: Diff, path: Path, roles: Overlay | None, *, force: bool = False) -> None:
@@ -41,7 +41,7 @@ def write_report(diff: Diff, path: Path, roles: Overlay | None, *, force: bool =
     def draw(theme: str) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
             picture = Path(folder) / "picture.png"
-            render(scenes, picture, theme=theme, size=_PICTURE)
+            render(scenes, picture, theme=theme, longest=_LONGEST)
             return picture.read_bytes()
 
     write_atomically(path, [report(diff, roles, draw).encode("utf-8", "replace")], force=force)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,8 @@ from graphviewer.gui.exploration import Exploration
 from graphviewer.gui.files import Files
 from graphviewer.gui.furniture import Furniture
 from graphviewer.gui.garbage import GarbageCollector
+from graphviewer.gui.scratch import Scratch
+from graphviewer.gui.stage.refit import Refit
 from graphviewer.gui.stage.stage import Stage
 from graphviewer.gui.state.background import Background
 from graphviewer.gui.state.lenses import Lenses
@@ -60,8 +61,8 @@ class Window(QMainWindow):
         self.session = Session(self.background, self)
         self.client = WorkerClient(self)
         self.jobs = Jobs(self.client, self)
-        self._folder = tempfile.TemporaryDirectory(prefix="graphviewer-", ignore_cleanup_errors=True)
-        folder = Path(self._folder.name)
+        self._folder = Scratch()
+        folder = self._folder.path
         self.analyst = Analyst(self.session, self.jobs, folder, self)
         self.operator = Operator(self.session, self.jobs, folder, self)
         self.prover = Prover(self.session, self.jobs, folder, self)
@@ -74,9 +75,11 @@ class Window(QMainWindow):
         self.files = Files(self)
         self.comparing = Comparing(self)
         self.furniture = Furniture(self)
-        self._picking = ""
+        self._picking = self._advice = ""
         self._connect()
-        self._apply_settings()
+        self._dress()
+        self.furniture.set_theme(self.theme)
+        self._apply_canvas_settings()
         self.stage.welcome.set_recent(self.files.recent())
         self.furniture.refresh_actions()
 
@@ -87,7 +90,7 @@ class Window(QMainWindow):
         self.exploration.said.connect(self.say)
         session.current_changed.connect(self._retitle)
         session.tabs_changed.connect(lambda: self.garbage.set_idle(not session.tabs))
-        session.selection_changed.connect(self._picked)
+        session.selected.connect(self._picked)
         self.analyst.compared.connect(lambda _comparison: self.furniture.raise_panel("changes"))
         self.opener.opened.connect(self._opened)
         self.opener.offered.connect(self.furniture.banner.offer)
@@ -95,7 +98,10 @@ class Window(QMainWindow):
         self.jobs.run_changed.connect(self._show_run)
         self.operator.finished.connect(self.analyst.compare)
         self.operator.finished.connect(lambda _before, _after: self.furniture.banner.hide())
+        self.operator.noticed.connect(self.furniture.banner.show_notice)
         self.operator.offered.connect(self.furniture.banner.offer)
+        for signal in (session.endpoints_changed, session.current_changed):
+            signal.connect(self._end_advice)
         stage.compare_requested.connect(self.analyst.compare)
         stage.close_requested.connect(self.close_one)
         stage.welcome.open_clicked.connect(self.files.ask_open)
@@ -103,6 +109,7 @@ class Window(QMainWindow):
         stage.welcome.recent_clicked.connect(lambda path: self.open_path(Path(path)))
         stage.menu_requested.connect(self.furniture.show_context_menu)
         stage.panes_made.connect(self._apply_canvas_settings)
+        stage.panes_made.connect(lambda: Refit(stage.left.canvas))
 
     # -- opening and saving -------------------------------------------------------------------------------------
 
@@ -140,7 +147,17 @@ class Window(QMainWindow):
 
     def say(self, text: str) -> None:
         """One calm line."""
-        self.furniture.state.setText(readable(text))
+        self._advice = ""
+        self.furniture.state.say(readable(text))
+
+    def advise(self, text: str) -> None:
+        """One calm line that holds until outputs or inputs are chosen, or another graph is shown."""
+        self.say(text)
+        self._advice = text
+
+    def _end_advice(self) -> None:
+        if self._advice:
+            self.say("")
 
     def tell(self, error: GraphViewerError) -> None:
         """Something went wrong: what, and what to do."""
@@ -149,6 +166,8 @@ class Window(QMainWindow):
 
     def _show_run(self, run: Run) -> None:
         self.furniture.show_run(run)
+        if not run.is_active:
+            self.furniture.banner.hide()  # it is about what was before; who failed says so after this
         self.say(f"{run.title}: {run.message}" if run.is_active else run.message)
 
     def _retitle(self) -> None:
@@ -168,6 +187,8 @@ class Window(QMainWindow):
         """Close a tab, after asking where it is a result that is not saved."""
         if isinstance(tab, Comparison) or self.files.may_lose([tab]):
             self.session.close_tab(tab)
+            left = self.session.current
+            self.say(f"{left.title}: {describe_contents(left.document)}" if isinstance(left, Version) else "")
 
     def copy_name(self) -> None:
         """Put the selected name on the clipboard."""
@@ -232,7 +253,6 @@ class Window(QMainWindow):
         self.say(f"Click nodes to mark them as {kind}; Esc ends." if self._picking else "")
 
     def _picked(self) -> None:
-        self.furniture.refresh_actions()
         if self._picking:
             self.mark(self._picking)
 
@@ -277,7 +297,7 @@ class Window(QMainWindow):
         else:
             self.furniture.raise_panel("operations")
             self.furniture.operations.show_card(operation)
-            self.say("Choose an output first: click a node and press O, or pick a suggestion.")
+            self.advise("Choose an output first: click a node and press O, or pick a suggestion.")
 
     def verify(self) -> None:
         """Prove that the current result computes what the original computes."""
@@ -299,14 +319,14 @@ class Window(QMainWindow):
     def show_palette(self) -> None:
         """Open the palette."""
         actions = [
-            Entry(spec.text, spec.shortcut.replace("|", ", "), lambda spec=spec: spec.run(self))
+            Entry(spec.text.rstrip("…"), spec.shortcut.replace("|", ", "), lambda spec=spec: spec.run(self), spec.words)
             for spec in ACTIONS
             if spec.enabled(self)
         ]
         version = self.session.version
         graph = version.document.unfolded.graph if version else None
         nodes = [
-            Entry(name, op, lambda name=name: self.session.select(Selection(name), reveal=True))
+            Entry(name, op, lambda name=name: self._look_at(name))
             for name, op in (zip(graph.names, graph.ops, strict=True) if graph else ())
         ]
         palette = Palette(actions, nodes, self)
@@ -314,6 +334,11 @@ class Window(QMainWindow):
         palette.finished.connect(lambda _result: self.stage.focus_canvas())
         palette.show()
         palette.entry.setFocus()
+
+    def _look_at(self, name: str) -> None:
+        """Go to a node that was looked up by its name, and show what is known of it."""
+        self.session.select(Selection(name), reveal=True)
+        self.furniture.raise_panel("inspector")
 
     def show_keys(self) -> None:
         """Show the shortcut sheet."""
@@ -340,11 +365,16 @@ class Window(QMainWindow):
         self._apply_settings()
 
     def _apply_settings(self) -> None:
-        self.theme = choose_theme(self.settings.theme)
+        theme = choose_theme(self.settings.theme)
+        if theme is not self.theme:
+            self.theme = theme
+            self._dress()
+            QTimer.singleShot(0, self, lambda: self.furniture.set_theme(self.theme))  # icons in a turn of their own
+        self._apply_canvas_settings()
+
+    def _dress(self) -> None:
         apply_theme(QApplication.instance(), self.theme)
         self.stage.set_theme(self.theme)
-        self.furniture.set_theme(self.theme)
-        self._apply_canvas_settings()
 
     def _apply_canvas_settings(self) -> None:
         for pane in self.stage.all_panes():
@@ -366,5 +396,5 @@ class Window(QMainWindow):
         self.background.close()
         self.garbage.close()
         self.jobs.close()
-        self._folder.cleanup()
+        self._folder.remove()
         super().closeEvent(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from graphviewer.layout.nested import initial_open
@@ -9,17 +10,22 @@ from graphviewer.model.bodies import LIBRARY, Unfolded
 from graphviewer.model.document import Document
 from graphviewer.model.names import parse_input
 
+_OF_TRAINING = re.compile(r"(^|/)(gradients|save)(_\d+)?$")  # names that tf.gradients and Saver choose by themselves
+
 
 def first_open(document: Document) -> frozenset[int]:
     """The items of ``document.unfolded.scopes`` to open: the largest scopes, and the call that holds the network.
+
+    Scopes that TensorFlow makes for gradients and savers stay closed: who opens a graph looks for the network.
 
     A SavedModel of TensorFlow 2 has its network in the function behind its signatures, while the calls that save and
     restore are the largest: these stay closed, and the call of the default signature is opened as if it were a graph.
     """
     scopes = document.unfolded.scopes
+    kept = {item for path, item in scopes.by_path.items() if _OF_TRAINING.search(path)}
     if not document.functions:
-        return initial_open(scopes)
-    kept = {scopes.by_path.get(path, -1) for path in (LIBRARY, *_checkpoint_calls(document))}
+        return initial_open(scopes, closed=kept)
+    kept |= {scopes.by_path.get(path, -1) for path in (LIBRARY, *_checkpoint_calls(document))}
     opened, item = initial_open(scopes, closed=kept), network_scope(document)
     if item is None:
         return opened

@@ -122,6 +122,13 @@ class Graph:
         edges = self.edges_into(node)
         return self.src[edges if control else edges[~self.control[edges]]].tolist()
 
+    def first_inputs(self) -> Ints:
+        """int32 [n]: the node behind each node's first data input, -1 where it has none."""
+        first = np.full(len(self), -1, np.int32)
+        leading = (self.slot == 0) & ~self.control
+        first[self.dst[leading]] = self.src[leading]
+        return first
+
     def consumers(self, node: int, *, control: bool = False) -> list[int]:
         """Nodes that read ``node``, one entry per edge."""
         edges = self.edges_out_of(node)

@@ -11,3 +11,8 @@ class Progress(Protocol):
 
 def silent(fraction: float, message: str) -> None:
     """Progress for callers that do not care."""
+
+
+def part_of(progress: Progress, start: float, end: float) -> Progress:
+    """Progress of a part of the work, as progress of the whole."""
+    return lambda fraction, message: progress(start + (end - start) * fraction, message)

@@ -151,7 +151,7 @@ def sum_on_siblings(scopes: Scopes, a: Ints, b: Ints, count: Ints, control: Mask
         count: int32 [edges], graph edges behind each.
         control: bool [edges], all of them are control edges.
     """
-    a, b = _lift_to_siblings(a, b, scopes.parent, scopes.depth)
+    a, b = lift_to_siblings(a, b, scopes.parent, scopes.depth)
     apart = a != b
     key = a[apart].astype(np.int64) * len(scopes) + b[apart]
     order = np.argsort(key, kind="stable")
@@ -169,7 +169,7 @@ def sum_on_siblings(scopes: Scopes, a: Ints, b: Ints, count: Ints, control: Mask
     return SiblingEdges(a, b, counts[by_parent], is_control[by_parent], start)
 
 
-def _lift_to_siblings(a: Ints, b: Ints, parent: Ints, depth: Ints) -> tuple[Ints, Ints]:
+def lift_to_siblings(a: Ints, b: Ints, parent: Ints, depth: Ints) -> tuple[Ints, Ints]:
     """Move the ends of each edge up until they are siblings, or one item."""
     a, b = a.copy(), b.copy()
     while (deeper := depth[a] > depth[b]).any():

@@ -1,4 +1,4 @@
-"""TensorProto <-> numpy, and the small NodeDefs around it.
+"""TensorProto -> numpy.
 
 A TensorProto may hold a few bytes and declare 16 GiB: nothing here allocates more than the file itself holds, except
 up to ``MATERIALISE_LIMIT`` elements.
@@ -16,27 +16,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer import protos
 from graphviewer.errors import GraphViewerError
 from graphviewer.protos import DataType, dtype_name
-
-__all__ = [
-    "MATERIALISE_LIMIT",
-    "MOST_ELEMENTS",
-    "TensorError",
-    "const_node",
-    "decode_strings",
-    "describe_tensor",
-    "fits_numpy",
-    "listed_values",
-    "make_tensor",
-    "node_shape",
-    "numpy_dtype",
-    "read_varint",
-    "shape_list",
-    "tensor_value",
-    "too_large",
-]
 
 MATERIALISE_LIMIT = 50_000_000
 """Elements that may be allocated for a tensor whose last value is repeated; one value alone is never materialised."""
@@ -98,13 +79,6 @@ _FIELDS: Mapping[int, str] = MappingProxyType(
     }
 )
 _OTHER_FIELD = "int_val"  # every other integer, quantised ones included
-_LISTED_ONLY = {
-    DataType.COMPLEX64,
-    DataType.COMPLEX128,
-    DataType.BOOL,
-    DataType.UINT16,
-    *range(29, 33),
-}  # as TensorFlow
 
 
 class TensorError(GraphViewerError):
@@ -119,7 +93,7 @@ def numpy_dtype(dtype: int) -> np.dtype[Any]:
     Raises:
         TensorError: resource, variant and unknown dtypes have none.
     """
-    found = _DTYPES.get(_base(dtype))
+    found = _DTYPES.get(base_dtype(dtype))
     if found is None:
         raise TensorError(f"A tensor of {dtype_name(dtype)} holds no values that can be shown.")
     return found
@@ -193,7 +167,7 @@ def _static_shape(proto: Any) -> tuple[int, ...]:
     if shape is None or -1 in shape:
         raise TensorError("The tensor has no known shape.")
     if not fits_numpy(shape):
-        raise TensorError(f"The tensor's shape {_shape_text(shape)} is too large.")
+        raise TensorError(f"The tensor's shape {shape_text(shape)} is too large.")
     return tuple(shape)
 
 
@@ -205,7 +179,7 @@ def _content(proto: Any, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     if len(content) != count * dtype.itemsize:
         raise TensorError(
             f"tensor_content has {len(content):,} bytes, but {dtype_name(proto.dtype)} "
-            f"{_shape_text(shape_list(proto.tensor_shape))} needs {count * dtype.itemsize:,}.",
+            f"{shape_text(shape_list(proto.tensor_shape))} needs {count * dtype.itemsize:,}.",
             "The file is damaged, or was cut when it was written.",
         )
     return np.frombuffer(content, dtype)
@@ -252,7 +226,7 @@ def listed_values(proto: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
     Narrow integers wrap, as in TensorFlow's casts.
     """
-    field = _FIELDS.get(_base(proto.dtype), _OTHER_FIELD)
+    field = value_field(proto.dtype)
     listed = getattr(proto, field)
     if field == "float8_val":
         return np.frombuffer(listed, dtype)
@@ -268,92 +242,20 @@ def listed_values(proto: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     return values.astype(dtype)
 
 
-def _base(dtype: int) -> int:
+def value_field(dtype: int) -> str:
+    """The field of a TensorProto that lists values of a dtype."""
+    return _FIELDS.get(base_dtype(dtype), _OTHER_FIELD)
+
+
+def base_dtype(dtype: int) -> int:
+    """The dtype itself, of a reference too."""
     return dtype - 100 if dtype > 100 else dtype
-
-
-def set_shape(proto: Any, sizes: Sequence[int] | None) -> None:
-    """Write sizes, -1 for one that is not known, over a TensorShapeProto; None for unknown rank."""
-    proto.Clear()
-    proto.SetInParent()
-    if sizes is None:
-        proto.unknown_rank = True
-    for size in sizes or ():
-        proto.dim.add(size=size)
-
-
-def make_tensor(values: NDArray[Any] | bytes, dtype: int, shape: Sequence[int] | None = None) -> Any:
-    """A TensorProto, encoded as TensorFlow's ``make_tensor_proto`` does: one value listed, more as raw bytes.
-
-    An array that repeats one value (all strides zero) is written as that one value.
-
-    Args:
-        values: an array (cast to ``dtype``), or its little-endian bytes in C order; strings as bytes or str objects.
-        dtype: TensorFlow's number, kept as it is (quantised dtypes).
-        shape: needed with bytes; by default the array's.
-
-    Raises:
-        TensorError: the number of values does not fit the shape.
-    """
-    raw = values if isinstance(values, bytes) else None
-    kind = numpy_dtype(dtype)
-    array = _from_bytes(raw, kind) if raw is not None else np.asarray(values)
-    sizes = [int(size) for size in (array.shape if shape is None else shape)]
-    if math.prod(sizes) != array.size or min(sizes, default=0) < 0:
-        raise TensorError(f"{array.size:,} values of {dtype_name(dtype)} do not fit the shape {_shape_text(sizes)}.")
-    proto = protos.TensorProto(dtype=dtype)
-    set_shape(proto.tensor_shape, sizes)
-    if array.size > 1 and not any(array.strides):
-        array = array[(slice(1),) * array.ndim]
-    array = array.astype(kind, copy=False)
-    if array.size < 2 or kind.hasobject or _base(dtype) in _LISTED_ONLY:
-        _list_values(proto, array.reshape(-1))
-    else:
-        proto.tensor_content = array.tobytes() if raw is None else raw
-    return proto
-
-
-def _from_bytes(raw: bytes, kind: np.dtype[Any]) -> NDArray[Any]:
-    if kind.hasobject or len(raw) % kind.itemsize:
-        raise TensorError(f"{len(raw):,} bytes are no whole number of {kind} values.")
-    return np.frombuffer(raw, kind)
-
-
-def _list_values(proto: Any, values: NDArray[Any]) -> None:
-    """Write flat values to the typed field."""
-    field = _FIELDS.get(_base(proto.dtype), _OTHER_FIELD)
-    if field == "float8_val":
-        proto.float8_val = values.tobytes()
-    elif field == "string_val":
-        proto.string_val.extend(value if isinstance(value, bytes) else str(value).encode() for value in values)
-    elif field == "half_val":
-        proto.half_val.extend(values.view("<u2").tolist())
-    elif field in ("scomplex_val", "dcomplex_val"):
-        getattr(proto, field).extend(values.view(f"<f{values.itemsize // 2}").tolist())
-    else:
-        getattr(proto, field).extend(values.tolist())
-
-
-def const_node(
-    name: str,
-    dtype: int,
-    *,
-    shape: Sequence[int] | None = None,
-    raw: bytes | None = None,
-    values: NDArray[Any] | None = None,
-) -> Any:
-    """A Const NodeDef from ``raw`` bytes and their shape, or from ``values``; see ``make_tensor``."""
-    node = protos.NodeDef(name=name, op="Const")
-    node.attr["dtype"].type = dtype
-    given = raw if raw is not None else np.asarray(values)
-    node.attr["value"].tensor.CopyFrom(make_tensor(given, dtype, shape))
-    return node
 
 
 def describe_tensor(proto: Any) -> str:
     """One short line about a TensorProto: dtype, shape and values; never raises, never allocates a splat."""
-    head = f"{dtype_name(proto.dtype)} {_shape_text(shape_list(proto.tensor_shape))}"
-    if _base(proto.dtype) in (DataType.RESOURCE, DataType.VARIANT):
+    head = f"{dtype_name(proto.dtype)} {shape_text(shape_list(proto.tensor_shape))}"
+    if base_dtype(proto.dtype) in (DataType.RESOURCE, DataType.VARIANT):
         return f"{head}: no values to show"
     try:
         values = tensor_value(proto)
@@ -392,7 +294,8 @@ def _value_text(value: Any) -> str:
     return f"{complex(value):.6g}" if isinstance(value, np.complexfloating) else f"{float(value):.6g}"
 
 
-def _shape_text(shape: Sequence[int] | None) -> str:
+def shape_text(shape: Sequence[int] | None) -> str:
+    """``[2, ?]``, or that nobody knows the rank; a shape of thousands of sizes is cut short."""
     if shape is None:
         return "of unknown rank"
     sizes = ", ".join("?" if size < 0 else str(size) for size in shape[:_MAX_RANK])

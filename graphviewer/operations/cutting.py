@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from graphviewer import protos
+from graphviewer.analysis.control_flow import inside_loops
 from graphviewer.analysis.ops import VARIABLE_OPS, is_pipeline_op
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
+from graphviewer.model.making import set_shape
 from graphviewer.model.names import Endpoint
 from graphviewer.model.provenance import Origin
-from graphviewer.model.tensors import node_shape, set_shape
+from graphviewer.model.tensors import node_shape
 from graphviewer.operations.selection import ALL_PORTS, Selection, join, select
 from graphviewer.operations.tensor_types import output_dtype, output_dtypes, output_shape
 from graphviewer.protos import DataType, dtype_name
@@ -25,14 +27,26 @@ def cuts_of(document: Document, inputs: Sequence[Endpoint]) -> dict[int, frozens
     """Cuts at ``inputs``: a node named without a port, or by port 0 alone, is cut whole.
 
     Placeholders need no cut: nothing is behind them.
+
+    Raises:
+        OperationError: a node has no such output.
     """
     graph = document.graph
     ports: dict[int, set[int]] = {}
     for name, port in inputs:
         number = graph.index[name]
+        _require_output(document, number, port)
         if graph.ops[number] not in _FED_ALREADY:
             ports.setdefault(number, set()).add(port)
     return {number: ALL_PORTS if found == {0} else frozenset(found) for number, found in ports.items()}
+
+
+def _require_output(document: Document, number: int, port: int) -> None:
+    node = document.node(number)
+    known = output_dtypes(document, number)
+    if known is not None and port >= len(known):
+        outputs = f"{len(known)} output{'s' if len(known) != 1 else ''}"
+        raise OperationError(f"'{node.name}' ({node.op}) has {outputs}; there is no '{node.name}:{port}' to feed.")
 
 
 def select_fed(
@@ -59,6 +73,7 @@ def _placeholders(selection: Selection) -> dict[tuple[int, int], Any]:
     graph = selection.graph
     found: dict[tuple[int, int], Any] = {}
     taken = set(graph.names)
+    _require_outside_loops(selection.document, selection.fed)
     for number, ports in sorted(selection.fed.items()):
         for port in sorted(ports):
             name = graph.names[number]
@@ -66,6 +81,21 @@ def _placeholders(selection: Selection) -> dict[tuple[int, int], Any]:
                 name = unique(f"{name}_{port}", taken)
             found[number, port] = placeholder(selection.document, number, port, name)
     return found
+
+
+def _require_outside_loops(document: Document, numbers: Collection[int]) -> None:
+    """Refuse to feed what runs in every iteration of a TF1 loop: a loop reads nothing from outside but by its Enters.
+
+    Raises:
+        OperationError: names the first such node.
+    """
+    inside = inside_loops(document.graph) if numbers else ()
+    for number in sorted(numbers):
+        if inside[number]:
+            raise OperationError(
+                f"'{document.graph.names[number]}' lies inside a loop and cannot be fed.",
+                "Cut at what the loop is given, before its Enter nodes.",
+            )
 
 
 def unique(name: str, taken: set[str]) -> str:
@@ -90,10 +120,7 @@ def placeholder(document: Document, number: int, port: int, name: str) -> Any:
     if node.op in VARIABLE_OPS:
         dtype, shape = node.attr["dtype"].type, node_shape(node)
     else:
-        known = output_dtypes(document, number)
-        if known is not None and port >= len(known):
-            outputs = f"{len(known)} output{'s' if len(known) != 1 else ''}"
-            raise OperationError(f"'{node.name}' ({node.op}) has {outputs}; there is no '{node.name}:{port}' to feed.")
+        _require_output(document, number, port)
         dtype, shape = output_dtype(document, number, port) or 0, output_shape(document, number, port)
     _require_feedable(node, port, dtype)
     made = protos.NodeDef(name=name, op="Placeholder")
@@ -129,17 +156,24 @@ def placeholder_origins(selection: Selection) -> dict[str, Origin]:
 
 
 def unused_inputs(selection: Selection, inputs: Sequence[Endpoint]) -> list[str]:
-    """Warnings for chosen inputs that the outputs do not depend on."""
-    graph = selection.graph
-    unused = [
-        endpoint
-        for endpoint in inputs
-        if not selection.mask[graph.index[endpoint.node]] and graph.index[endpoint.node] not in selection.fed
-    ]
+    """Warnings for chosen inputs that the outputs do not depend on, and for those that stand for another output."""
+    graph, cuts = selection.graph, cuts_of(selection.document, inputs)
     names = join(selection.outputs)
-    return [
-        f"{names} do{'es' if len(selection.outputs) == 1 else ''} not depend on the input '{one}'." for one in unused
-    ]
+    depend = f"{names} do{'es' if len(selection.outputs) == 1 else ''} not depend on"
+    found = []
+    for endpoint in dict.fromkeys(inputs):
+        number = graph.index[endpoint.node]
+        read = selection.fed.get(number, frozenset())
+        if number not in cuts:
+            used = bool(selection.mask[number])
+        else:
+            used = endpoint.port in read
+        if not used and read and cuts[number] == ALL_PORTS:
+            others = join(f"'{endpoint.node}:{port}'" for port in sorted(read))
+            found.append(f"{depend} the input '{endpoint.node}:0', but on {others}: that is fed instead.")
+        elif not used:
+            found.append(f"{depend} the input '{endpoint}'.")
+    return found
 
 
 def fed_names(selection: Selection, inputs: Sequence[Endpoint]) -> tuple[str, ...]:

@@ -168,24 +168,16 @@ class Draft:
         """Take nodes out and let what reads their first output read other tensors.
 
         Args:
-            targets: node -> input to read instead, which may be another of these nodes.
+            targets: node -> input to read instead, which may be another of these nodes; rings of them stay.
             reason: why, by node.
         """
-        final = {name: self._end_of(name, targets) for name in targets}
+        final = chain_ends(targets)
         tensors: dict[Tensor, str] = {(name, 0): text for name, text in final.items()}
         tensors |= {(name, CONTROL_PORT): f"^{parse_input(text)[0]}" for name, text in final.items()}
         self.redirect(tensors)
-        for name in targets:
+        for name in final:
             self.remove(name, "spliced", reason(name))
             self.rewrites.append(Rewrite(name, "spliced", reason(name)))
-
-    @staticmethod
-    def _end_of(name: str, targets: Mapping[str, str]) -> str:
-        seen, text = {name}, targets[name]
-        while (source := parse_input(text)[0]) in targets and source not in seen:
-            seen.add(source)
-            text = targets[source]
-        return text
 
     def report(self, name: str, rule: str, reason: str) -> None:
         """Tell what a node became, and why."""
@@ -265,6 +257,26 @@ class Draft:
             if self.is_original(name) and name not in removals:
                 removals[name] = self.reasons.get(name, removal)
         return Provenance(origins, removals)
+
+
+def chain_ends(targets: Mapping[str, str]) -> dict[str, str]:
+    """By node: the input at the end of a chain of nodes that all pass their input on, in one walk over all of them.
+
+    Args:
+        targets: node -> what it passes on. Nodes in rings, and those that lead into one, have no end.
+    """
+    ends: dict[str, str] = {}
+    walked: set[str] = set()
+    for name in targets:
+        path = []
+        text = name
+        while (source := parse_input(text)[0]) in targets and source not in walked:
+            walked.add(source)
+            path.append(source)
+            text = targets[source]
+        if source in ends or source not in targets:
+            ends.update(dict.fromkeys(path, ends.get(source, text)))
+    return ends
 
 
 def require_unique_names(document: Document) -> None:

@@ -16,9 +16,10 @@ from dataclasses import replace
 from graphviewer.analysis.dtypes import output_dtypes
 from graphviewer.analysis.ops import PLACEHOLDER_OPS
 from graphviewer.model.document import Document
+from graphviewer.model.making import const_node
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.model.progress import Progress
-from graphviewer.model.tensors import const_node, describe_tensor
+from graphviewer.model.tensors import describe_tensor
 from graphviewer.operations.draft import Draft, signature_nodes
 from graphviewer.operations.folding.branches import fold_branches
 from graphviewer.operations.folding.known import Known, require_alive

@@ -30,11 +30,16 @@ from graphviewer.operations.freezing.plan import Plan, make_plan
 from graphviewer.operations.freezing.size import predicted_size
 from graphviewer.operations.freezing.tables import table_uses, table_warnings
 from graphviewer.operations.freezing.variables import MOVING_AVERAGES, averages
+from graphviewer.operations.inline_functions import CALLS
 from graphviewer.operations.registry import CHECKPOINT, INPUTS, OUTPUTS, Parameter, Result, operation
 from graphviewer.operations.saver_choices import saver_choices
 from graphviewer.operations.selection import assemble, join, provenance_of
 
 _REPORT_EVERY = 50
+_ADDED = {
+    "Const": "the axis of a gather, which was the variable's first dimension",
+    "Identity": "has a value where its branch is taken, so that what waits for it runs only then",
+}
 TWO_GIB = 2**31
 
 ALLOW_TRAINING_MODE = Parameter(
@@ -134,6 +139,7 @@ def freeze(
             *plan.warnings,
             *_update_warnings(plan),
             *size_warnings(size),
+            *_call_warnings(result),
             *_averages_offer(plan),
             *table_warnings(uses),
             *file_warnings(files, assets),
@@ -144,6 +150,7 @@ def freeze(
         inputs=fed_names(plan.selection, inputs),
         tables=uses,
         files=files,
+        switches=plan.switches,
     )
 
 
@@ -173,7 +180,7 @@ def _written(plan: Plan, progress: Progress) -> tuple[Document, Provenance]:
         if entry.node in graph.index and entry.node not in origins:
             origins[entry.node] = Origin(entry.node, entry.rule, entry.reason)
     for extra in body.extra:
-        origins[extra.name] = Origin(None, "added", "the axis of a gather, which was the variable's first dimension")
+        origins[extra.name] = Origin(None, "added", _ADDED[extra.op])
     document = assemble(selection, new=new, extra=body.extra, library=plan.library())
     return replace(document, checkpoint=None), provenance_of(selection, origins)
 
@@ -191,8 +198,11 @@ def _constants(plan: Plan, progress: Progress) -> dict[int, Callable[[], Any]]:
             progress(0.3 + 0.7 * done / total, f"Reading {constant.name}")
         done += constant.size
         if isinstance(constant, PathConstant):
-            return constant.node()
-        return constant.node(plan.values) if plan.values is not None else None
+            made = constant.node()
+        else:
+            made = constant.node(plan.values) if plan.values is not None else None
+        made.input.extend(plan.waits(number))
+        return made
 
     for number, constant in constants.items():
         if number in plan.variables:
@@ -224,6 +234,15 @@ def size_warnings(size: int) -> list[str]:
     if size < TWO_GIB:
         return []
     return [f"The result takes {_size_text(size)}; TensorFlow cannot read a GraphDef over 2 GiB."]
+
+
+def _call_warnings(result: Document) -> list[str]:
+    """That functions stay functions: the other operations do not see into them."""
+    calls = int(result.graph.of_ops(CALLS).sum())
+    if not calls:
+        return []
+    told = "1 call of a function stays a call" if calls == 1 else f"{calls:,} calls of functions stay calls"
+    return [f"{told}; the operation 'inline-functions' puts the nodes inside into the graph."]
 
 
 def _size_text(size: int) -> str:

@@ -114,7 +114,7 @@ def _parsed(flags: str) -> dict[str, str]:
 def _drop_waits(draft: Draft, scene: Scene) -> None:
     """Drop what needed nodes wait for only because it updates variables or checks values."""
     graph = scene.graph
-    edges = graph.control & scene.effects[graph.src] & scene.needed[graph.dst]
+    edges = scene.dropped & scene.needed[graph.dst]
     waits: dict[str, list[str]] = {}
     for source, target in zip(graph.src[edges].tolist(), graph.dst[edges].tolist(), strict=True):
         waits.setdefault(scene.name(target), []).append(scene.name(source))

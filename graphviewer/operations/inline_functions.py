@@ -11,9 +11,12 @@ function are lost. Functions that nothing calls any more go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
+from graphviewer.analysis.control_flow import FLOW_STARTS, after_flow
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress
@@ -65,6 +68,8 @@ class _Inliner:
 
     def __init__(self, draft: Draft, document: Document) -> None:
         self._draft, self._functions = draft, document.functions
+        graph = document.graph
+        self._in_flow = {graph.names[number] for number in np.flatnonzero(after_flow(graph)).tolist()}
         self.done: set[str] = set()
         self.refused: dict[str, str] = {}
         self.noted: list[str] = []
@@ -75,6 +80,7 @@ class _Inliner:
             (name, ()) for name, node in draft.nodes.items() if _callee(node, self._functions)
         ]
         total = len(stack) or 1
+        self._require_room(name for name, _ in stack)
         while stack:
             name, path = stack.pop()
             progress(0.8 * max(0.0, 1 - len(stack) / total), f"Inlining {name}")
@@ -85,9 +91,19 @@ class _Inliner:
             inner = self._inline(name, function)
             stack += [(one, (*path, function)) for one in inner]
             if len(draft.nodes) > MOST_NODES:
-                raise OperationError(
-                    f"Inlined, the graph would have more than {MOST_NODES:,} nodes.", "Extract a part of it first."
-                )
+                raise _too_large()
+
+    def _require_room(self, calls: Iterable[str]) -> None:
+        """Refuse, before anything is made, what would be too large.
+
+        Raises:
+            OperationError: with the bodies of all calls there would be more than ``MOST_NODES``.
+        """
+        sizes = _sizes(self._functions)
+        callees = (_inlined(self._draft.nodes[name], self._functions) for name in calls)
+        inside = sum(sizes[callee] for callee in callees if callee)
+        if len(self._draft.nodes) + inside > MOST_NODES:
+            raise _too_large()
 
     def _inline(self, name: str, function: str) -> list[str]:
         """Replace one call; returns the calls inside."""
@@ -96,8 +112,10 @@ class _Inliner:
         if reason:
             self.refused[name] = reason
             return []
-        call = Call(node, self._functions[function], self._functions)
+        call = Call(node, self._functions[function], self._functions, in_flow=name in self._in_flow)
         made = list(call.nodes(draft.free_name))
+        if name in self._in_flow or any(one.op in FLOW_STARTS for one in made):
+            self._in_flow.update(one.name for one in made)
         for one in made:
             draft.put(one, one.name, f"belongs to the function '{function}', which '{name}' called", "inlined")
         inner = [one.name for one in made if _callee(one, self._functions)]
@@ -107,6 +125,41 @@ class _Inliner:
         draft.replace(results_node(call), f"{node.op} -> body", said)
         self.done.add(function)
         return inner
+
+
+def _too_large() -> OperationError:
+    return OperationError(
+        f"Inlined, the graph would have more than {MOST_NODES:,} nodes.", "Extract a part of it first."
+    )
+
+
+def _sizes(functions: Mapping[str, Any]) -> dict[str, int]:
+    """By function: how many nodes its body has, those of calls inside included, but not of functions being counted."""
+    inner = {
+        name: [callee for node in function.node_def if (callee := _inlined(node, functions))]
+        for name, function in functions.items()
+    }
+    sizes: dict[str, int] = {}
+    for first in functions:
+        stack = [first]
+        begun: set[str] = set()
+        while stack:
+            name = stack[-1]
+            new = [callee for callee in inner[name] if callee not in sizes and callee not in begun]
+            if name not in begun and new:
+                begun.add(name)
+                stack += new
+                continue
+            stack.pop()
+            if name not in sizes:
+                sizes[name] = len(functions[name].node_def) + sum(sizes.get(callee, 0) for callee in inner[name])
+    return sizes
+
+
+def _inlined(node: Any, functions: Mapping[str, Any]) -> str:
+    """The function that takes a node's place; empty where it stays."""
+    callee = _callee(node, functions)
+    return callee if callee and not refusal(node, functions[callee]) else ""
 
 
 def _callee(node: Any, functions: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from graphviewer.errors import OperationError
+from graphviewer.errors import NoOutputError, OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.endpoints import Side, endpoints_named
 from graphviewer.model.names import Endpoint, parse_input
@@ -109,6 +109,7 @@ class Result:
         outputs, inputs: names of the result's own outputs and fed nodes, ready for a run.
         tables: lookup tables in the result.
         files: files that it reads.
+        switches: placeholders that decide whether it computes as in training.
     """
 
     document: Document
@@ -120,6 +121,7 @@ class Result:
     inputs: tuple[str, ...] = ()
     tables: tuple[TableUse, ...] = ()
     files: tuple[FileUse, ...] = ()
+    switches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,8 @@ class Operation:
         if isinstance(values, str | Path) and self.parameter("checkpoint") is not None:
             texts["checkpoint"] = str(values)  # also the one beside the graph: a result lies elsewhere
         provenance = replace(result.provenance, operation=self.id, parameters={**texts, **plain})
-        warnings = tuple(filter(None, (warning, *result.warnings, inherited)))
+        unused = [problem.reason for problem in document.problems if problem.kind == "no-tags"]
+        warnings = tuple(filter(None, (warning, *unused, *result.warnings, inherited)))
         return replace(result, provenance=provenance, warnings=warnings)
 
     def _needs_outputs(self) -> bool:
@@ -259,13 +262,13 @@ def _endpoints(document: Document, given: Sequence[Endpoint | str], side: Side) 
 
 def _suggested_output(document: Document) -> tuple[tuple[Endpoint, ...], str]:
     """The best output that the analysis finds, and the sentence that says it was chosen."""
-    from graphviewer.analysis.endpoints import suggest_outputs
+    from graphviewer.analysis.endpoints import suggest_outputs, taken_text
 
-    best = next(iter(suggest_outputs(document, limit=1)), None)
-    if best is None:
-        raise OperationError("No output was named, and none suggests itself.", "Name one with --output.")
-    endpoint = endpoints_named(document, [best.name], "outputs")
-    return tuple(endpoint), f"No output was named; '{best.name}' was taken: {best.reason}."
+    ranked = suggest_outputs(document)
+    if not ranked:
+        raise NoOutputError
+    endpoint = endpoints_named(document, [ranked[0].name], "outputs")
+    return tuple(endpoint), taken_text(document, ranked)
 
 
 def operation(*, id: str, label: str, parameters: Sequence[Parameter]) -> Callable[[Callable[..., Result]], Operation]:  # noqa: A002

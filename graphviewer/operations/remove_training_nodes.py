@@ -1,4 +1,4 @@
-"""Remove pass-through nodes, as TensorFlow's remove_training_nodes does.
+"""Remove pass-through nodes, as TensorFlow's remove_training_nodes does; gradients and optimizer stay.
 
 In spite of its name, that function removes no gradients, no optimizer, no saver and no summaries: only CheckNumerics,
 and Identity and StopGradient nodes that no control edge touches and nothing is colocated with. To get the inference
@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from graphviewer import protos
+from graphviewer.analysis.control_flow import waits_without_use
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
 from graphviewer.model.nodes import COLOCATION
 from graphviewer.model.progress import Progress
 from graphviewer.model.provenance import Origin, Provenance, Removal
-from graphviewer.operations.draft import require_unique_names, signature_nodes
+from graphviewer.operations.draft import chain_ends, require_unique_names, signature_nodes
 from graphviewer.operations.metadata import pruned_meta
 from graphviewer.operations.registry import OUTPUTS, Result, operation
 from graphviewer.operations.selection import fix_colocation
@@ -34,7 +35,7 @@ _CHUNK = 2_000
 
 @operation(
     id="remove-training-nodes",
-    label="Remove pass-through nodes (gradients and optimizer stay)",
+    label="Remove pass-through nodes",
     parameters=(replace(OUTPUTS, doc="Nodes that must stay.", required=False),),
 )
 def remove_training_nodes(document: Document, *, outputs: Sequence[Endpoint] = (), progress: Progress) -> Result:
@@ -69,6 +70,8 @@ def _targets(document: Document, protected: set[str]) -> dict[int, str]:
     names, ops = graph.names, graph.ops
     checks = graph.of_ops({"CheckNumerics"})
     checks &= np.fromiter((name not in protected for name in names), bool, len(graph))
+    ties = graph.control & checks[graph.src] & ~waits_without_use(graph, checks)
+    checks[graph.src[ties]] = False
     bound = _touched_by_control(document, checks) | _colocated_with(document, checks)
     candidates = [
         number
@@ -79,8 +82,8 @@ def _targets(document: Document, protected: set[str]) -> dict[int, str]:
     for number in candidates:
         inputs = document.node(number).input
         if inputs and not inputs[0].startswith("^"):
-            first[number] = inputs[0]
-    return _follow(first, graph.index)
+            first[names[number]] = inputs[0]
+    return {graph.index[name]: text for name, text in chain_ends(first).items()}
 
 
 def _touched_by_control(document: Document, checks: Mask) -> Mask:
@@ -104,19 +107,6 @@ def _colocated_with(document: Document, checks: Mask) -> Mask:
                 if other >= 0:
                     found[other] = True
     return found
-
-
-def _follow(first: dict[int, str], index: dict[str, int]) -> dict[int, str]:
-    """Replace inputs that are removed themselves by theirs; rings of damaged files stay in the graph."""
-    final = {}
-    for number, text in first.items():
-        seen = {number}
-        while (source := index.get(parse_input(text)[0], -1)) in first and source not in seen:
-            seen.add(source)
-            text = first[source]
-        if source not in seen:
-            final[number] = text
-    return final
 
 
 def _copy_without(document: Document, removed: Mask, target: dict[int, str], progress: Progress) -> Any:

@@ -67,22 +67,27 @@ def _parsed(scopes: str) -> list[tuple[str, str]]:
         pairs.append((old, new))
     if not pairs:
         raise OperationError("No scope was named.", "Write it as old=new, for example tower_0=net.")
-    return pairs
+    return list(dict.fromkeys(pairs))
+
+
+def _under(name: str, scope: str) -> bool:
+    return not scope or name == scope or name.startswith(f"{scope}/")
 
 
 def _new_names(document: Document, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """New name by old one, for the nodes that change theirs."""
     found: dict[str, str] = {}
-    used: Counter[str] = Counter()
+    used: set[tuple[str, str]] = set()
     for name in document.graph.index:
         for old, new in pairs:
-            if not old or name == old or name.startswith(f"{old}/"):
+            if _under(name, old):
                 rest = name[len(old) :].lstrip("/")
                 found[name] = "/".join(part for part in (new, rest) if part)
-                used[old] += 1
+                used.add((old, new))
                 break
-    for old, _ in pairs:
-        if not used[old]:
+    for old, new in pairs:
+        if (old, new) not in used:
+            _require_untaken(document, (old, new), pairs)
             scopes = {name.rpartition("/")[0] for name in document.graph.index} | set(document.graph.index)
             close = nearest(old, scopes)
             raise OperationError(
@@ -94,6 +99,23 @@ def _new_names(document: Document, pairs: Sequence[tuple[str, str]]) -> dict[str
             f"TensorFlow does not allow the name '{bad}'.", "Use ASCII letters, digits and _ . / - only."
         )
     return found
+
+
+def _require_untaken(document: Document, pair: tuple[str, str], pairs: Sequence[tuple[str, str]]) -> None:
+    """Tell of a rename before ``pair`` that took all of its names.
+
+    Raises:
+        OperationError: there are such names.
+    """
+    old, new = pair
+    name = next((name for name in document.graph.index if _under(name, old)), None)
+    if name is None:
+        return
+    first = next(f"{one}={to}" for one, to in pairs if _under(name, one))
+    raise OperationError(
+        f"'{first}' comes first and renames all of '{old}', so that '{old}={new}' renames nothing.",
+        "Put the narrower scope first, or apply one after the other.",
+    )
 
 
 def _require_unique(document: Document, new: Mapping[str, str]) -> None:

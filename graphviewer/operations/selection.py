@@ -39,7 +39,7 @@ class Selection:
     Attributes:
         numbers: needed nodes in file order, cut ones left out.
         fed: outputs of cut nodes that are read, by node number; nodes cut whole but only waited for have ``{0}``.
-        drop: bool [nodes]: control edges from these sources are left out; None: none are.
+        drop: bool [edges]: control edges that are left out; None: none are.
     """
 
     document: Document
@@ -83,18 +83,16 @@ class Selection:
         fed[list(self.fed)] = True
         affected = fed[graph.src]
         if self.drop is not None:
-            affected |= graph.control & self.drop[graph.src]
+            affected |= self.drop
         for edge in np.flatnonzero(affected & self.mask[graph.dst]).tolist():
             source, port = int(graph.src[edge]), int(graph.port[edge])
-            text = self._input_text(source, port)
+            text = "" if self.drop is not None and self.drop[edge] else self._input_text(source, port)
             if text is not None:
                 changed.setdefault(int(graph.dst[edge]), {})[int(graph.slot[edge])] = text
         return changed
 
     def _input_text(self, source: int, port: int) -> str | None:
         if port == CONTROL_PORT:
-            if self.drop is not None and self.drop[source]:
-                return ""
             beside = sorted(at for number, at in self.placeholders if number == source)
             kept = self.mask[source] or not beside
             return None if kept else "^" + self.placeholders[source, beside[0]].name
@@ -152,7 +150,7 @@ def select(
         document: the graph.
         outputs: the tensors to compute.
         cuts: tensors that will be fed.
-        drop: bool [nodes]: control edges from these nodes are not followed.
+        drop: bool [edges]: control edges that are not followed.
         colocated: also keep the nodes that kept ones are colocated with, as TensorFlow's extract_sub_graph does.
         also: nodes to keep besides, with what they need.
 
@@ -172,7 +170,7 @@ def _walk(
 ) -> tuple[set[int], dict[int, frozenset[int]]]:
     graph = document.graph
     start, source, port = graph.in_start.tolist(), graph.src.tolist(), graph.port.tolist()
-    dropped = np.zeros(len(graph), bool) if drop is None else drop
+    dropped = np.zeros(len(graph.src), bool) if drop is None else drop
     seen: set[int] = set()
     fed: dict[int, set[int]] = {}
     stack = list(seeds)
@@ -184,7 +182,7 @@ def _walk(
         elif node not in seen:
             seen.add(node)
             for edge in range(start[node], start[node + 1]):
-                if port[edge] != CONTROL_PORT or not dropped[source[edge]]:
+                if not dropped[edge]:
                     stack.append((source[edge], port[edge]))
             if colocated:
                 stack.extend((other, CONTROL_PORT) for other in _colocated(document, node))

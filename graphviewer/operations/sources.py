@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviewer.analysis.ops import (
-    PLACEHOLDER_OPS,
-    is_pipeline_output,
-    is_pipeline_source,
-    is_queue_runner_op,
-)
+from graphviewer.analysis.ops import PLACEHOLDER_OPS, is_pipeline_output, is_pipeline_source, is_queue_runner_op
 from graphviewer.model.graph import Graph, Mask
 from graphviewer.operations.selection import Selection
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.analysis.values import describe_values
 from graphviewer.runtime.feeds import shape_text
 
 RELATIVE_TOLERANCE = 1e-4
@@ -27,6 +28,9 @@ class Difference:
         max_rel: largest difference relative to the larger of the two values; None likewise.
         nan_equal: NaN stands in the same places.
         reason: why they count as different, as a sentence without its subject; empty when they are the same.
+        shape: of the value before.
+        least, most: of its finite numbers; None for strings, and where there are none.
+        doubt: why being the same proves little, as a sentence without its subject; empty where it proves something.
     """
 
     name: str
@@ -34,6 +38,10 @@ class Difference:
     max_rel: float | None = None
     nan_equal: bool = True
     reason: str = ""
+    shape: tuple[int, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    doubt: str = ""
 
     @property
     def same(self) -> bool:
@@ -41,16 +49,66 @@ class Difference:
         return not self.reason
 
     def to_json(self) -> dict[str, Any]:
-        """As the contract has it."""
-        return {"name": self.name, "max_abs": self.max_abs, "max_rel": self.max_rel, "nan_equal": self.nan_equal}
+        """As the contract has it; what the value is like, and ``doubt``, beside."""
+        return {
+            "name": self.name,
+            "max_abs": self.max_abs,
+            "max_rel": self.max_rel,
+            "nan_equal": self.nan_equal,
+            "shape": list(self.shape),
+            "elements": math.prod(self.shape),
+            "min": self.least,
+            "max": self.most,
+            "doubt": self.doubt,
+        }
 
 
 def difference(name: str, before: Any, after: Any) -> Difference:
     """Compare two values: exactly for integers, bools and strings, within the tolerance for floats.
 
-    A float may differ by ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE · |before|.
+    A float may differ by ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE · |before|. None is a tensor that has no value: it
+    lies in a branch that is not taken.
     """
+    if before is None or after is None:
+        side = "before" if before is None else "after"
+        return Difference(name, reason=f"has no value {side}: its branch of a conditional is not taken")
     first, second = np.asarray(before), np.asarray(after)
+    least, most = _range(first)
+    found = _compared(name, first, second)
+    return replace(found, shape=first.shape, least=least, most=most, doubt=_doubt(first) if found.same else "")
+
+
+def _range(values: NDArray[Any]) -> tuple[float | None, float | None]:
+    found = describe_values(values) if values.dtype.kind not in "OSUc" else None
+    return (found.least, found.most) if found is not None else (None, None)
+
+
+def _doubt(values: NDArray[Any]) -> str:
+    """Why equal values tell little: there are none, or all are one number, as where an activation saturates."""
+    if not values.size:
+        return f"has 0 elements (its shape is {shape_text(values.shape)})"
+    flat = values.ravel()
+    if flat.size == 1 or values.dtype.hasobject or values.dtype.kind in "SU":
+        return ""
+    if values.dtype.kind in "fc" or values.dtype.kind == "V":
+        flat = flat.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+        if np.isnan(flat).all():
+            return f"is constant: NaN in all {flat.size:,} elements"
+    first = flat[0].item()
+    text = str(first) if isinstance(first, bool | int) else f"{first:.6g}"
+    return f"is constant: {text} in all {flat.size:,} elements" if (flat == flat[0]).all() else ""
+
+
+def doubt_of(differences: Sequence[Difference]) -> str:
+    """Why nothing is proved although every output is the same: each of them gives reason to doubt; else empty."""
+    if not differences or not all(one.doubt for one in differences):
+        return ""
+    first, others = differences[0], len(differences) - 1
+    more = f", and the other {others:,} are no better" if others else ""
+    return f"'{first.name}' {first.doubt}{more}"
+
+
+def _compared(name: str, first: NDArray[Any], second: NDArray[Any]) -> Difference:
     if first.shape != second.shape:
         shapes = f"{shape_text(first.shape)} before and {shape_text(second.shape)} after"
         return Difference(name, reason=f"has the shape {shapes}")

@@ -6,14 +6,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from graphviewer.analysis.endpoints import suggest_outputs
+from graphviewer.analysis.ops import is_random_op
 from graphviewer.errors import OperationError, UnknownNameError
 from graphviewer.model.document import Document
 from graphviewer.model.endpoints import Side, signed
-from graphviewer.model.names import Endpoint
+from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.runtime.feeds import wanted
-from graphviewer.runtime.outputs import MOST_ENDS, default_outputs, ends, fetchable
+from graphviewer.runtime.outputs import MOST_ENDS, default_outputs, ends, fetchable, gives_value
+from graphviewer.runtime.part import trace
 
 _POSITION = "their position"
+_CHOICE = "your choice"
+_LABELS = ("the original", "the result")
+_MOST_TOWERS = 20
 
 
 class Paired(NamedTuple):
@@ -32,8 +38,9 @@ def paired_outputs(before: Document, after: Document, names: Sequence[str]) -> l
     """The outputs to compare.
 
     Args:
-        names: what to compare, by names or signature keys that both know, or one of them if the signatures pair it;
-            empty for the usual: see ``default_outputs``, and ``_twins`` where these have no name in common.
+        names: what to compare, by names or signature keys that both know, or one of them if the signatures pair it, or
+            it and the other's lone output; ``A=B`` compares A of the original with B of the result. Empty for the
+            usual: see ``default_outputs``, and ``_twins`` where these have no name in common.
 
     Raises:
         UnknownNameError: a name that neither knows, or one does not and nothing pairs it.
@@ -77,17 +84,52 @@ def paired_inputs(
     return [*found, *pairs] if pairs else None
 
 
+def steady_twin(before: Document, after: Document, output: Endpoint, twin: Endpoint) -> Endpoint | None:
+    """The likeliest output of the original that draws no random numbers and looks like ``twin`` of the result: that of
+    the tower for evaluation, where ``output`` is that of the one for training.
+    """
+    for suggestion in suggest_outputs(before, _MOST_TOWERS):
+        end = Endpoint(*parse_input(suggestion.name))
+        if end == output or not gives_value(before, suggestion.name) or not _alike(before, after, Paired(end, twin)):
+            continue
+        if not trace(before, [end], ()).first(is_random_op):
+            return end
+    return None
+
+
 def _named(before: Document, after: Document, name: str) -> list[Paired]:
-    sides = [_known(document, name) for document in (before, after)]
-    first, second = sides
+    if "=" in name:
+        return [_chosen(before, after, part) for part in name.split(",") if part.strip()]
+    first, second = _known(before, name), _known(after, name)
     if isinstance(first, list) and isinstance(second, list):
         same = zip(first, second, strict=False)  # one text, and so many names in it
         return [Paired(one, other, "" if one == other else f"the name '{name}'") for one, other in same]
     if isinstance(first, list):
-        return _partners(first, {pair.before: pair for pair in _twins(before, after)}, second)
+        unknown = None if isinstance(second, list) else _located(second, after, _LABELS[1])
+        return _partners(first, {pair.before: pair for pair in _twins(before, after)}, unknown)
     if isinstance(second, list):
-        return _partners(second, {pair.after: pair for pair in _twins(before, after)}, first)
-    raise first
+        unknown = _located(first, before, _LABELS[0])
+        return _partners(second, {pair.after: pair for pair in _twins(before, after)}, unknown)
+    raise UnknownNameError(f"{first.message.rstrip('.')} in either graph.", first.hint)
+
+
+def _chosen(before: Document, after: Document, text: str) -> Paired:
+    """The pair that ``A=B`` means.
+
+    Raises:
+        UnknownNameError: a name that its graph does not know.
+        OperationError: a side is missing, or means several tensors.
+    """
+    names = [name.strip() for name in text.split("=")]
+    if len(names) != 2 or not all(names):
+        raise OperationError(f"'{text}' pairs no two outputs.", "Write ORIGINAL=RESULT, for example logits=Softmax.")
+    found: list[Endpoint] = []
+    for document, name, label in zip((before, after), names, _LABELS, strict=True):
+        known = _known(document, name)
+        if isinstance(known, UnknownNameError):
+            raise _located(known, document, label)
+        found += known[:1]
+    return Paired(found[0], found[1], "" if found[0] == found[1] else _CHOICE)
 
 
 def _known(document: Document, name: str) -> list[Endpoint] | UnknownNameError:
@@ -97,27 +139,40 @@ def _known(document: Document, name: str) -> list[Endpoint] | UnknownNameError:
         return error
 
 
+def _located(error: UnknownNameError, document: Document, label: str) -> UnknownNameError:
+    """The error, saying in which file there is no such name."""
+    file = f" ({document.path.name})" if document.path is not None else ""
+    return UnknownNameError(f"{error.message.rstrip('.')} in {label}{file}.", error.hint)
+
+
 def _partners(
-    found: Iterable[Endpoint], twins: Mapping[Endpoint, Paired], unknown: list[Endpoint] | UnknownNameError
+    found: Iterable[Endpoint], twins: Mapping[Endpoint, Paired], unknown: UnknownNameError | None
 ) -> list[Paired]:
     pairs = [twins.get(endpoint) for endpoint in found]
-    if None in pairs and isinstance(unknown, UnknownNameError):
+    if None in pairs and unknown is not None:
         raise unknown
     return [pair for pair in pairs if pair is not None]
 
 
 def _twins(before: Document, after: Document) -> list[Paired]:
     """Outputs that stand for each other by keys of both signatures; by position where they have no key in common, or
-    only one of them has a signature.
+    only one of them has a signature, or neither has, and each has one output.
     """
     old, new = _keys(before, "outputs"), _keys(after, "outputs")
     if old.keys() & new.keys():
         return _by_key(old, new, old.values(), new.values())
     if not old and not new:
-        return []
+        lone = [_lone(document) for document in (before, after)]
+        return _by_position(before, after, *lone) if all(lone) else []
     first, second = (_in_order(keys) if keys else ends(document) for keys, document in ((old, before), (new, after)))
     is_whole = len(first) == len(second) <= MOST_ENDS
     return _by_position(before, after, first, second) if is_whole else []
+
+
+def _lone(document: Document) -> list[Endpoint]:
+    """The one output of a bare graph: where it ends, if that is in one place; else nothing."""
+    found = ends(document)
+    return found if len(found) == 1 else []
 
 
 def _keys(document: Document, side: Side) -> dict[str, Endpoint]:

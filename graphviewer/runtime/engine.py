@@ -22,6 +22,14 @@ class CannotRunError(GraphViewerError):
     """TensorFlow cannot run a graph: which one and why."""
 
 
+class StoppedError(CannotRunError):
+    """TensorFlow stopped with an error; with other values it might not."""
+
+
+class TimedOutError(CannotRunError):
+    """A run did not end in time; with other values it would hardly do better."""
+
+
 def load() -> Any:
     """The ``tensorflow`` module; the first call takes seconds and hundreds of megabytes."""
     if "tensorflow" in sys.modules:

@@ -6,6 +6,7 @@ Made values are the same in every run: each depends on the name of its tensor al
 from __future__ import annotations
 
 import math
+import os
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.errors import GraphViewerError
+from graphviewer.formats.paths import special_kind, status_of
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.tensors import numpy_dtype
 from graphviewer.operations.tensor_types import output_dtype, output_shape
 from graphviewer.protos import DataType, dtype_name
+from graphviewer.runtime.array_files import require_whole, require_whole_member
 from graphviewer.runtime.images import read_image
 
 Array = NDArray[Any]
@@ -33,11 +36,21 @@ _MOST_ELEMENTS = 1 << 28
 _UNKNOWN_RANK_WAS_SCALAR = 24  # graphs of older producers write [] for unknown rank
 _ARRAYS = (".npy", ".npz")
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
+_MOST_LISTED = 1_000
+GIVE_VALUES = "Give values: a .npy, .npz or image file, a number, true or false, or a short list such as 0.7,0.7,0.8."
 _WORDS: Mapping[str, bool] = {"true": True, "false": False}
 
 
 class FeedError(GraphViewerError):
-    """There is no value for a tensor, or the one given does not fit it."""
+    """There is no value for a tensor, or the one given does not fit it.
+
+    Attributes:
+        needs: names of the tensors that the user has to give values for.
+    """
+
+    def __init__(self, message: str, hint: str = "", needs: Sequence[str] = ()) -> None:
+        super().__init__(message, hint)
+        self.needs = tuple(needs)
 
 
 class Wanted(NamedTuple):
@@ -100,6 +113,39 @@ def batch_size(shapes: Iterable[Sequence[int] | None]) -> int:
     return size if size <= _LARGEST_BATCH else _UNKNOWN_SIZE
 
 
+def guesses(batch: int) -> tuple[list[int], ...]:
+    """Shapes to try, one after the other, where a graph does not tell the rank: a scalar, a vector, rows, images."""
+    return [], [batch], [batch, _UNKNOWN_SIZE], [batch, _IMAGE_SIZE, _IMAGE_SIZE, 3]
+
+
+def has_any_rank(want: Wanted) -> bool:
+    """Nothing tells the rank: neither the graph, nor the name."""
+    known = want.dtype and want.dtype not in (DataType.RESOURCE, DataType.VARIANT)
+    return bool(want.shape is None and known and _usual(want.name, numpy_dtype(want.dtype)) is None)
+
+
+def make_all(wants: Iterable[Wanted], seed: int, batch: int) -> list[Array]:
+    """A made value for each tensor.
+
+    Raises:
+        FeedError: as ``make``; all tensors that no value can be made for are named at once.
+    """
+    found, refusals = [], []
+    for want in wants:
+        try:
+            found.append(make(want, seed, batch))
+        except FeedError as error:
+            refusals.append((want, error))
+    if len(refusals) == 1:
+        raise refusals[0][1]
+    if refusals:
+        names = ", ".join(str(want) for want, _error in refusals)
+        needs = [name for _want, error in refusals for name in error.needs]
+        hints = " ".join(dict.fromkeys(error.hint for _want, error in refusals))
+        raise FeedError(f"No values can be made for {len(refusals):,} tensors: {names}.", hints, needs)
+    return found
+
+
 def make(want: Wanted, seed: int = 0, batch: int = _UNKNOWN_SIZE) -> Array:
     """A value of the wanted dtype and shape: normal floats, integers of 0 and 1, bytes of all values, strings ``a``.
 
@@ -150,13 +196,13 @@ def _usual(name: str, dtype: np.dtype[Any]) -> float | bytes | None:
 
 def _sizes(want: Wanted, batch: int) -> list[int]:
     if want.shape is None:
-        raise FeedError(f"The shape of '{want.name}' is not known.", f"Give values: --feed {want.name}=FILE.npy.")
+        raise FeedError(f"The shape of '{want.name}' is not known.", GIVE_VALUES, [want.name])
     image = len(want.shape) == 4 and want.shape[-1] in _CHANNELS
     fill = [_IMAGE_SIZE if image and axis in (1, 2) else _UNKNOWN_SIZE for axis in range(len(want.shape))]
     fill[:1] = [batch] if fill else []
     shape = [known if size < 0 else size for size, known in zip(want.shape, fill, strict=True)]
     if math.prod(shape) > _MOST_ELEMENTS:
-        raise FeedError(f"{want} is too large to make up.", f"Give values: --feed {want.name}=FILE.npy.")
+        raise FeedError(f"{want} is too large to make up.", GIVE_VALUES, [want.name])
     return shape
 
 
@@ -165,19 +211,23 @@ def read(given: str, want: Wanted) -> Array:
 
     Args:
         given: path of a ``.npy`` or ``.npz`` file (``file.npz:key`` picks one of its arrays), an image, a number,
-            ``true`` or ``false``; for a string tensor, any other file gives its bytes.
+            ``true`` or ``false``, or some of these with commas between (one row: ``0.7,0.7,0.8``); for a string tensor,
+            any other file gives its bytes.
         want: the tensor; the value is cast to its dtype, and gets a batch of one where that is all that is missing.
 
     Raises:
         FeedError: no such file, not readable, or it does not fit.
     """
     path, key = path_and_key(given)
-    if not path.is_file():
-        scalar = _scalar(given)
+    if not os.path.isfile(path):  # Path's own fails where a list is too long for a name
+        scalar, listed = _scalar(given), _listed(given)
+        if listed is not None:
+            return fit(listed, want, f"'{given}'")
         if scalar is None:
-            what = f"{given} is a folder, and not a value for" if path.is_dir() else f"There is no file {given} to feed"
+            kind = _kind_of_place(path)
+            what = f"{given} is {kind}, and not a value for" if kind else f"There is no file {given} to feed"
             strings = " For strings: a .npy file of them, or any file for its bytes."
-            hint = "Give a .npy, .npz or image file." + (strings if want.dtype == DataType.STRING else "")
+            hint = GIVE_VALUES + (strings if want.dtype == DataType.STRING else "")
             raise FeedError(f"{what} '{want.name}'.", hint)
         return fit(np.full([1 if size < 0 else size for size in want.shape or ()], scalar), want, f"'{given}'")
     suffix = path.suffix.lower()
@@ -191,11 +241,20 @@ def read(given: str, want: Wanted) -> Array:
     raise FeedError(f"{path.name} is no array and no image.", f"Use one of {', '.join((*_ARRAYS, *IMAGES))}.")
 
 
+def _kind_of_place(path: Path) -> str:
+    """What is at a path where no file is: ``a folder``, ``a named pipe``; empty for nothing."""
+    try:
+        status = status_of(path)
+    except OSError:  # too long for a name: the list of numbers that it was meant to be
+        return ""
+    return "a folder" if os.path.isdir(path) else special_kind(status) if status is not None else ""
+
+
 def path_and_key(given: str) -> tuple[Path, str]:
     """The file that a feed names, and the array in it where the user says which."""
     whole = Path(given)
     name, colon, key = given.rpartition(":")
-    return (Path(name), key) if colon and name.lower().endswith(".npz") and not whole.is_file() else (whole, "")
+    return (Path(name), key) if colon and name.lower().endswith(".npz") and not os.path.isfile(whole) else (whole, "")
 
 
 def _scalar(text: str) -> bool | int | float | None:
@@ -210,8 +269,18 @@ def _scalar(text: str) -> bool | int | float | None:
     return None
 
 
+def _listed(text: str) -> Array | None:
+    """Numbers with commas between as a vector; ``7,`` is one of a single number."""
+    parts = text.removesuffix(",").split(",", _MOST_LISTED)
+    if "," not in text or len(parts) > _MOST_LISTED:
+        return None
+    found = [_scalar(part) for part in parts]
+    return None if None in found else np.array(found)
+
+
 def _load_array(path: Path, key: str) -> Array:
     try:
+        require_whole(path)
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return loaded
@@ -224,6 +293,7 @@ def _load_array(path: Path, key: str) -> Array:
                     f"{path.name} holds {len(loaded.files)} arrays, {which}.",
                     f"Write {path.name}:KEY. Keys: {', '.join(loaded.files[:20])}.",
                 )
+            require_whole_member(path, key)
             return np.asarray(loaded[key])
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise FeedError(f"{path.name} is no array that can be read: {error}.", "Write it with numpy.save.") from error

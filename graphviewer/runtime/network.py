@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,8 @@ from graphviewer.operations.freezing.files import settled_variables
 from graphviewer.operations.freezing.tables import table_initializers, tables
 from graphviewer.runtime.engine import (
     CannotRunError,
+    StoppedError,
+    TimedOutError,
     exact_config,
     explain,
     load,
@@ -34,11 +37,16 @@ from graphviewer.runtime.restore import Restorer, saver_part
 
 Values = Mapping[Endpoint, NDArray[Any]]
 
-_HINT = "If made-up values do not suit it, feed real ones with --feed NAME=FILE."
+_HINT = "If made-up values do not suit it, feed real ones: files, numbers, or short lists."
+_DEAD = re.compile(r"Retval\[\d+\] does not have value")
 _NO_FILE = "No such file or directory"
 _FILE_HINT = "The graph reads this file: put it there, or freeze with --assets to say where it lies."
 _MINUTES = 5
 """A run may take so long; a loop that never ends must not hold the worker for ever."""
+
+
+class DeadTensorError(CannotRunError):
+    """Something that is fetched lies in a branch of a conditional that is not taken."""
 
 
 def prepare(
@@ -80,6 +88,13 @@ def asset_paths(document: Document) -> dict[Endpoint, bytes]:
     }
 
 
+def no_value(label: str, ends: Sequence[Endpoint]) -> tuple[str, str]:
+    """What is said of outputs that have no value, and what to do."""
+    names = ", ".join(f"'{end}'" for end in ends)
+    why = "has no value: it lies in a branch" if len(ends) == 1 else "have no value: they lie in branches"
+    return f"In {label}, {names} {why} of a conditional that is not taken.", "Choose the Merge that comes after it."
+
+
 class Network:
     """A part of a graph that runs. Use it as a context manager: it ends its session.
 
@@ -88,6 +103,7 @@ class Network:
         outputs: which of its ends a run gives.
         checkpoint: where the variables' values are; by default the document's own.
         assets: what ``asset_paths`` gives.
+        shapes: of fed tensors whose rank the graph does not tell; see ``part.serialized``.
         label: how errors call the graph: ``the original``.
         progress: told what is being done.
 
@@ -103,6 +119,7 @@ class Network:
         *,
         checkpoint: Path | None = None,
         assets: Mapping[Endpoint, bytes] = MappingProxyType({}),
+        shapes: Mapping[Endpoint, Sequence[int]] = MappingProxyType({}),
         label: str = "the graph",
         progress: Progress = silent,
     ) -> None:
@@ -115,9 +132,10 @@ class Network:
         names = whole.placeholders()
         self._fed = {endpoint: f"{name}:0" for endpoint, name in names.items()}
         self._fetches = [self._fed.get(end, f"{end.node}:{end.port}") for end in outputs]
+        self._dead: frozenset[int] = frozenset()
         self._fillers = [end.node for end in part.ends[len(outputs) :]]
         progress(0.1, f"importing {len(whole.numbers):,} nodes of {label}")
-        self._graph = self._imported(whole)
+        self._graph = self._imported(whole, shapes)
         self._paths = {self._fed[name]: path for name, path in assets.items() if name in self._fed}
         prefix = self._fed[saver.fed[0]] if saver is not None else ""
         self._restorer = Restorer(self._tensorflow, self._graph, part, saver, prefix, checkpoint)
@@ -143,15 +161,38 @@ class Network:
         del self._session, self._graph, self._restorer
         gc.collect()
 
-    def run(self, values: Values) -> list[NDArray[Any]]:
-        """The outputs for these values of the fed tensors.
+    def run(self, values: Values) -> list[NDArray[Any] | None]:
+        """The outputs for these values of the fed tensors; None for one in a branch that is not taken.
 
         Raises:
-            CannotRunError: TensorFlow stops with an error, or does not end in minutes.
+            CannotRunError: TensorFlow stops with an error, does not end in minutes, or no output has a value.
         """
+        if not self._dead:
+            try:
+                return self._fetched(self._fetches, values)
+            except DeadTensorError:
+                self._dead = self._without_value(values)
+        if len(self._dead) == len(self._fetches):
+            raise CannotRunError(*no_value(self._label, self._part.ends[: len(self._fetches)]))
+        alive = iter(self._fetched([one for at, one in enumerate(self._fetches) if at not in self._dead], values))
+        return [None if at in self._dead else next(alive) for at in range(len(self._fetches))]
+
+    def _without_value(self, values: Values) -> frozenset[int]:
+        """The places of the outputs that have none, each fetched by itself; variables are as before."""
+        found = set()
+        for at, fetch in enumerate(self._fetches):
+            self.reset()
+            try:
+                self._fetched([fetch], values)
+            except DeadTensorError:
+                found.add(at)
+        self.reset()
+        return frozenset(found)
+
+    def _fetched(self, fetches: Sequence[str], values: Values) -> list[NDArray[Any] | None]:
         options = self._tensorflow.compat.v1.RunOptions(timeout_in_ms=_MINUTES * 60_000)
-        found: list[NDArray[Any]] = self._guarded(
-            lambda: self._session.run(self._fetches, self._feed(values), options=options)
+        found: list[NDArray[Any] | None] = self._guarded(
+            lambda: self._session.run(fetches, self._feed(values), options=options)
         )
         return found
 
@@ -172,12 +213,12 @@ class Network:
         for filler in self._fillers:  # one by one: a table's file name may be a variable that another one sets
             self._guarded(partial(self._session.run, filler, self._paths))
 
-    def _imported(self, part: Part) -> Any:
+    def _imported(self, part: Part, shapes: Mapping[Endpoint, Sequence[int]]) -> Any:
         dtypes = {endpoint: wanted(part.document, endpoint).dtype for endpoint in part.fed}
         graph = self._tensorflow.Graph()
 
         def work() -> None:
-            message = self._tensorflow.compat.v1.GraphDef.FromString(serialized(part, dtypes))
+            message = self._tensorflow.compat.v1.GraphDef.FromString(serialized(part, dtypes, shapes))
             with graph.as_default():
                 self._tensorflow.graph_util.import_graph_def(message, name="")
 
@@ -199,8 +240,12 @@ class Network:
         except GraphViewerError:
             raise
         except self._tensorflow.errors.DeadlineExceededError as error:
-            raise CannotRunError(f"{self._label} did not end within {_MINUTES} minutes.") from error
+            raise TimedOutError(f"{self._label} did not end within {_MINUTES} minutes.") from error
         except run_errors() as error:
             reason = explain(error)
-            hint = _FILE_HINT if _NO_FILE in reason else _HINT
-            raise CannotRunError(f"TensorFlow cannot run {self._label}: {reason}.", hint) from error
+            if _DEAD.search(reason):
+                raise DeadTensorError(f"In {self._label}, an output has no value.") from error
+            sentence = f"TensorFlow cannot run {self._label}: {reason}."
+            if _NO_FILE in reason:
+                raise CannotRunError(sentence, _FILE_HINT) from error
+            raise StoppedError(sentence, _HINT) from error

@@ -5,9 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+import numpy as np
+
+from graphviewer.analysis.candidates import signature_endpoints
+from graphviewer.analysis.control_flow import inside_branches, inside_loops
 from graphviewer.analysis.dtypes import output_dtypes
 from graphviewer.analysis.endpoints import suggest_outputs
-from graphviewer.analysis.ops import PLACEHOLDER_OPS, SAVE_OPS, inside_loops, is_variable_write
+from graphviewer.analysis.ops import PLACEHOLDER_OPS, SAVE_OPS, is_variable_write
 from graphviewer.analysis.refusals import refuse_output
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
@@ -16,7 +20,7 @@ from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.protos import DataType, dtype_name
 
 MOST_ENDS = 10
-_NO_ENDS = PLACEHOLDER_OPS | {"Const"}
+_NO_ENDS = PLACEHOLDER_OPS | {"Const", "IsVariableInitialized", "VarIsInitializedOp"}
 
 
 def fetchable(document: Document, names: Sequence[str]) -> list[Endpoint]:
@@ -56,31 +60,37 @@ def default_outputs(after: Document, before: Document) -> list[str]:
     Raises:
         OperationError: the graphs have no such name in common.
     """
-    suggested = (one.name for one in suggest_outputs(after) if _gives_value(after, one.name))
+    suggested = (one.name for one in suggest_outputs(after) if gives_value(after, one.name))
     for found in (_signed(after), list(map(str, ends(after))), list(itertools.islice(suggested, 1))):
-        both = [name for name in found if _gives_value(before, name) and _gives_value(after, name)]
+        both = [name for name in found if gives_value(before, name) and gives_value(after, name)]
         if both and len(both) <= MOST_ENDS:
             return both
-    raise OperationError("The two graphs have no output in common.", "Name one with --output.")
+    raise OperationError("The two graphs have no output in common.", "Name a pair of them as ORIGINAL=RESULT.")
 
 
-def _gives_value(document: Document, name: str) -> bool:
+def gives_value(document: Document, name: str) -> bool:
     """The graph has the tensor, and a run can fetch it."""
     end = Endpoint(*parse_input(name))
     return end.node in document.graph.index and not _refusal(document, end)
 
 
 def _signed(document: Document) -> list[str]:
-    names = [tensor.name for one in document.signatures.values() for tensor in one.outputs.values()]
-    known = (name for name in names if parse_input(name)[0] in document.graph.index)
-    return [str(Endpoint(*parse_input(name))) for name in dict.fromkeys(known)]
+    named = (Endpoint(node, port) for _, port, node in signature_endpoints(document, "outputs"))
+    return [str(end) for end in dict.fromkeys(named) if end.node in document.graph.index]
 
 
 def ends(document: Document) -> list[Endpoint]:
-    """Nodes that nobody reads and that can be outputs, the first few."""
+    """Nodes that nobody reads and that can be outputs, the first few; those that run only when a conditional goes their
+    way are left out.
+    """
     graph = document.graph
+    in_branch = inside_branches(graph)
     read = set(graph.src[~graph.control].tolist())
-    unread = (number for number in range(len(graph)) if number not in read and graph.ops[number] not in _NO_ENDS)
+    unread = (
+        number
+        for number in np.flatnonzero(~in_branch).tolist()
+        if number not in read and graph.ops[number] not in _NO_ENDS
+    )
     found = []
     for number in unread:
         end = Endpoint(graph.names[number])

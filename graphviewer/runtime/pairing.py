@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.ops import output_count
+from graphviewer.analysis.ops import PLACEHOLDER_OPS, output_count
 from graphviewer.analysis.touches import Touch
 from graphviewer.errors import OperationError, UnknownNameError
 from graphviewer.model.document import Document
 from graphviewer.model.endpoints import endpoint_named
 from graphviewer.model.names import Endpoint, nearest
+from graphviewer.model.progress import Progress
+from graphviewer.runtime.attempts import FIRST, Attempt
 from graphviewer.runtime.counterparts import Paired, paired_inputs, paired_outputs
-from graphviewer.runtime.feeds import FeedError, Wanted, batch_size, fit, make, narrowed, read, wanted
-from graphviewer.runtime.network import asset_paths, prepare
+from graphviewer.runtime.feeds import (
+    FeedError,
+    Wanted,
+    batch_size,
+    fit,
+    guesses,
+    has_any_rank,
+    make_all,
+    narrowed,
+    read,
+    wanted,
+)
+from graphviewer.runtime.network import Network, asset_paths, prepare
 from graphviewer.runtime.outputs import fetchable
 from graphviewer.runtime.part import Part, ports_read, trace
 
 Given = Mapping[str, str | NDArray[Any]]
 """By name of a tensor: a file or a number as the user writes it, or an array."""
+
+
+_LONGEST_TEXT = 60
 
 
 class Feed(NamedTuple):
@@ -32,12 +50,16 @@ class Feed(NamedTuple):
         name: of the tensor.
         dtype, shape: of the value.
         made: the value was made up; else the user gave it.
+        value: of a single element: the number, its text where JSON has no such number, or the string; else None.
+        computed: the graph computes the tensor itself, and was cut there: what feeds it does not run.
     """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     made: bool
+    value: bool | float | str | None = None
+    computed: bool = False
 
 
 @dataclass
@@ -70,14 +92,60 @@ class Side:
         """Feed a value to a tensor."""
         self.values[endpoint] = value
         dtype = "string" if value.dtype.hasobject else value.dtype.name
-        self.feeds.append(Feed(str(endpoint), dtype, value.shape, made))
+        graph = self.part.document.graph
+        computed = graph.ops[graph.index[endpoint.node]] not in PLACEHOLDER_OPS
+        self.feeds.append(Feed(str(endpoint), dtype, value.shape, made, _single(value), computed))
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Of all that is fed."""
+        return [feed.shape for feed in self.feeds]
+
+    def loose_shapes(self) -> dict[Endpoint, tuple[int, ...]]:
+        """The shapes of values for tensors whose rank the graph does not tell."""
+        document = self.part.document
+        return {one: value.shape for one, value in self.values.items() if wanted(document, one).shape is None}
 
     def missing(self) -> list[Endpoint]:
         """Tensors that are cut and have no value yet."""
         return [one for one in self.part.fed if one not in self.values and one not in self.assets]
 
+    def network(self, progress: Progress) -> Network:
+        """The graph in a TensorFlow session, ready to run; to be closed.
 
-def alone(document: Document, outputs: Sequence[str], given: Given, *, checkpoint: Path | None, seed: int) -> Side:
+        Raises:
+            CannotRunError, GraphViewerError: as ``Network``.
+        """
+        return Network(
+            self.part,
+            self.outputs,
+            checkpoint=self.checkpoint,
+            assets=self.assets,
+            shapes=self.loose_shapes(),
+            label=self.label,
+            progress=progress,
+        )
+
+
+def _single(value: NDArray[Any]) -> bool | float | str | None:
+    """The one element of a value, as JSON can hold it."""
+    if value.size != 1:
+        return None
+    item = value.item() if value.dtype.kind in "biuOSU" else float(f"{value.astype(np.complex128).real.item():.7g}")
+    if isinstance(item, bytes | str):
+        text = item.decode("utf-8", "replace") if isinstance(item, bytes) else item
+        return text[:_LONGEST_TEXT]
+    return item if not isinstance(item, float) or math.isfinite(item) else str(item)
+
+
+def alone(
+    document: Document,
+    outputs: Sequence[str],
+    given: Given,
+    *,
+    checkpoint: Path | None,
+    seed: int,
+    attempt: Attempt = FIRST,
+) -> Side:
     """One graph to run.
 
     Raises:
@@ -89,7 +157,7 @@ def alone(document: Document, outputs: Sequence[str], given: Given, *, checkpoin
     _require_known(given, [own], document)
     side = Side("the graph", prepare(document, ends, own, assets), ends, assets, checkpoint or document.checkpoint)
     wants = {endpoint: wanted(document, endpoint) for endpoint in side.missing()}
-    for endpoint, value in _values(wants, own, given, seed).items():
+    for endpoint, value in _values(wants, own, given, seed, attempt, guessing=not side.part.functions()).items():
         side.give(endpoint, value, made=endpoint not in own)
     return side
 
@@ -114,11 +182,9 @@ def pair(
     *,
     checkpoint: Path | None,
     seed: int,
-    batch: int | None = None,
+    attempt: Attempt = FIRST,
 ) -> tuple[Side, Side]:
     """Two graphs to run on the same values; the result's variables have the original's where it has none.
-
-    Made values have ``batch`` as their first size where any will do.
 
     Raises:
         UnknownNameError: an output that one of them lacks, or a feed that both lack.
@@ -147,7 +213,8 @@ def pair(
     same = {twin: _joint(wanted(after, endpoint), wanted(before, twin)) for endpoint, twin in twins.items()}
     wants = {endpoint: same.get(endpoint) or wanted(before, endpoint) for endpoint in [*same, *first.missing()]}
     names = {twins[endpoint]: name for endpoint, name in own[1].items() if endpoint in twins} | own[0]
-    for endpoint, value in _values(wants, names, given, seed, batch).items():
+    is_flat = not whole.functions() and not part.functions()
+    for endpoint, value in _values(wants, names, given, seed, attempt, guessing=is_flat).items():
         if endpoint in whole.fed:
             first.give(endpoint, value, made=endpoint not in names)
         for other in (other for other, twin in twins.items() if twin == endpoint):
@@ -180,16 +247,24 @@ def _values(
     names: Mapping[Endpoint, str],
     given: Given,
     seed: int,
-    batch: int | None = None,
+    attempt: Attempt,
+    *,
+    guessing: bool,
 ) -> dict[Endpoint, NDArray[Any]]:
-    """A value for each tensor: what was given under its name, else a made one; made ones share one batch size."""
+    """A value for each tensor: what was given under its name, else a made one; made ones share one batch size.
+
+    Ranks are guessed only with ``guessing``, where no functions are called: nothing checks beforehand what the ops in
+    these take, and some end the process.
+    """
     found = {
         endpoint: _given_value(given[names[endpoint]], want) for endpoint, want in wants.items() if endpoint in names
     }
     shapes = [found[endpoint].shape if endpoint in found else want.usual_shape for endpoint, want in wants.items()]
-    batch = batch_size(shapes) if batch is None else batch
-    made = {endpoint: make(want, seed, batch) for endpoint, want in wants.items() if endpoint not in found}
-    return {**found, **made}
+    batch = batch_size(shapes) if attempt.batch is None else attempt.batch
+    shape = guesses(batch)[attempt.guess]
+    left = {endpoint: want for endpoint, want in wants.items() if endpoint not in found}
+    sized = [want._replace(shape=shape) if guessing and has_any_rank(want) else want for want in left.values()]
+    return {**found, **dict(zip(left, make_all(sized, seed, batch), strict=True))}
 
 
 def _given_value(value: str | NDArray[Any], want: Wanted) -> NDArray[Any]:

@@ -7,8 +7,9 @@ This is not how the operations select nodes, on purpose: what proves a result mu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from graphviewer import protos
@@ -171,12 +172,16 @@ def union(first: Part, second: Part) -> Part:
     )
 
 
-def serialized(part: Part, dtypes: Mapping[Endpoint, int]) -> bytes:
+def serialized(
+    part: Part, dtypes: Mapping[Endpoint, int], shapes: Mapping[Endpoint, Sequence[int]] = MappingProxyType({})
+) -> bytes:
     """The part as the bytes of a GraphDef.
 
     Args:
         part: nodes are copied one by one, so that large constants are not in memory twice.
         dtypes: dtype number of every fed tensor.
+        shapes: of fed tensors that are to have one: TensorFlow then refuses the graph where an op takes no such rank,
+            while some ops end the process when they meet a value of it.
 
     Raises:
         OperationError: over 2 GiB, which TensorFlow cannot read.
@@ -188,7 +193,9 @@ def serialized(part: Part, dtypes: Mapping[Endpoint, int]) -> bytes:
     for endpoint, name in names.items():
         node = protos.NodeDef(name=name, op="Placeholder")
         node.attr["dtype"].type = dtypes[endpoint]
-        node.attr["shape"].shape.unknown_rank = True
+        node.attr["shape"].shape.unknown_rank = endpoint not in shapes
+        for size in shapes.get(endpoint, ()):
+            node.attr["shape"].shape.dim.add(size=size)
         pieces += _field(node)
     for number in part.numbers:
         node = protos.NodeDef()

@@ -18,9 +18,11 @@ from graphviewer.formats.inputs import refuse_to_replace
 from graphviewer.formats.writing import require_writable, write_atomically
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress, silent
+from graphviewer.runtime.attempts import FIRST, Attempt, first_that_runs
+from graphviewer.runtime.engine import CannotRunError
 from graphviewer.runtime.feeds import path_and_key
-from graphviewer.runtime.network import Network
-from graphviewer.runtime.pairing import Feed, Given, alone
+from graphviewer.runtime.network import no_value
+from graphviewer.runtime.pairing import Feed, Given, Side, alone
 from graphviewer.runtime.permission import require_permission
 
 _UNSAFE = re.compile(r"[^\w.\-]+")
@@ -99,24 +101,20 @@ def run(
         OperationError: ``file``, and not one output.
         WriteError: a file is there already, or cannot be written.
     """
-    side = alone(document, outputs, feeds, checkpoint=checkpoint, seed=seed)
+
+    def sized(attempt: Attempt) -> Side:
+        return alone(document, outputs, feeds, checkpoint=checkpoint, seed=seed, attempt=attempt)
+
+    side = sized(FIRST)
     require_permission(side.part.touches(), allow=allow)
     names = [str(end) for end in side.outputs]
-    if file is not None and len(names) != 1:
-        raise OperationError(
-            f"{file.name} holds one array, and {len(names):,} outputs are asked for.", "Name one, or write to a folder."
-        )
-    files = _files(folder, names) if folder is not None else [file] * len(names)
+    files = _targets(names, folder, file)
     for target in files:
         if target is not None and target.parent.exists():
             require_writable(target, force=force)
             refuse_to_replace(target, [document.path, checkpoint or document.checkpoint, *_files_of(feeds)])
     progress(0.05, "starting TensorFlow")
-    with Network(
-        side.part, side.outputs, checkpoint=side.checkpoint, assets=side.assets, label=side.label, progress=progress
-    ) as network:
-        progress(0.9, "running")
-        values = network.run(side.values)
+    side, values = first_that_runs(sized, Side.shapes, lambda side: (side, _values_of(side, progress)))
     found = []
     for name, value, target in zip(names, values, files, strict=True):
         array = np.asarray(value)
@@ -126,8 +124,36 @@ def run(
     return found, side.feeds
 
 
+def _values_of(side: Side, progress: Progress) -> list[NDArray[Any]]:
+    """Run a graph once.
+
+    Raises:
+        CannotRunError: TensorFlow refuses it, or an output has no value.
+    """
+    with side.network(progress) as network:
+        progress(0.9, "running")
+        values = network.run(side.values)
+    dead = next((end for end, value in zip(side.outputs, values, strict=True) if value is None), None)
+    if dead is not None:
+        raise CannotRunError(*no_value(side.label, [dead]))
+    return [value for value in values if value is not None]
+
+
 def _files_of(feeds: Given) -> list[Path]:
     return [path_and_key(given)[0] for given in feeds.values() if isinstance(given, str)]
+
+
+def _targets(names: Sequence[str], folder: Path | None, file: Path | None) -> list[Path | None]:
+    """Where each output is to be written.
+
+    Raises:
+        OperationError: ``file``, and not one output.
+    """
+    if file is not None and len(names) != 1:
+        raise OperationError(
+            f"{file.name} holds one array, and {len(names):,} outputs are asked for.", "Name one, or write to a folder."
+        )
+    return _files(folder, names) if folder is not None else [file] * len(names)
 
 
 def _files(folder: Path, names: Sequence[str]) -> list[Path | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -21,15 +21,18 @@ from graphviewer.analysis.touches import Touch
 from graphviewer.errors import Cancelled, GraphViewerError, OperationError, UnknownNameError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
-from graphviewer.model.progress import Progress, silent
-from graphviewer.runtime.compare import Difference, difference, largest
-from graphviewer.runtime.counterparts import Paired
-from graphviewer.runtime.engine import CannotRunError
+from graphviewer.model.progress import Progress, part_of, silent
+from graphviewer.runtime.attempts import Attempt, first_that_runs
+from graphviewer.runtime.compare import Difference, difference, doubt_of, largest
+from graphviewer.runtime.counterparts import Paired, steady_twin
+from graphviewer.runtime.engine import StoppedError
+from graphviewer.runtime.feeds import FeedError
 from graphviewer.runtime.network import Network
 from graphviewer.runtime.pairing import Feed, Given, Side, pair
 from graphviewer.runtime.permission import NotAllowedError, require_permission
 
-Arrays = list[NDArray[Any]]
+Arrays = list[NDArray[Any] | None]
+"""Values of outputs; None for one that has none, as its branch of a conditional is not taken."""
 
 
 class _Repeats(NamedTuple):
@@ -39,6 +42,7 @@ class _Repeats(NamedTuple):
     seconds: float
 
 
+_COMPARE = "Compare '{1}' of the result with '{0}' of the original, which draws no random numbers."
 _USUAL = _Repeats(5, 2.0)
 _RANDOM = _Repeats(16, 10.0)  # dropout may miss the few units that made-up values excite
 
@@ -57,6 +61,10 @@ class Verdict:
         touches: what the graphs could touch, where they were not run because of that.
         unused: names of given feeds that the outputs do not need.
         paired: tensors that were compared, or fed, with others of the other graph than those of their name.
+        doubt: why ``same`` proves little: every output is constant, or has no elements; empty where it does not.
+        skipped: outputs that have no value in either graph, as their branch of a conditional is not taken.
+        needs: tensors that the user should give values for, where made ones cannot be made or do not suit.
+        instead: for an original that is not deterministic, outputs to compare, each as ``ORIGINAL=RESULT``.
     """
 
     verdict: Literal["same", "different", "cannot"]
@@ -68,9 +76,13 @@ class Verdict:
     touches: tuple[Touch, ...] = ()
     unused: tuple[str, ...] = ()
     paired: tuple[Paired, ...] = ()
+    doubt: str = ""
+    skipped: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As the contract has it; hint, feeds, touches, unused and paired beside."""
+        """As the contract has it; hint, feeds and all that follows beside."""
         return {
             "verdict": self.verdict,
             "reason": self.reason,
@@ -81,6 +93,10 @@ class Verdict:
             "touches": [touch._asdict() for touch in self.touches],
             "unused": list(self.unused),
             "paired": [pair.to_json() for pair in self.paired],
+            "doubt": self.doubt,
+            "skipped": list(self.skipped),
+            "needs": list(self.needs),
+            "instead": list(self.instead),
         }
 
 
@@ -111,67 +127,86 @@ def verify(
         UnknownNameError: an output or feed that is not there.
         Cancelled: by ``progress``.
     """
-    fed: tuple[Feed, ...] = ()
-    first_half: Progress = lambda part, text: progress(0.05 + 0.5 * part, text)  # noqa: E731
+    tried: list[tuple[Side, Side]] = []
+
+    def sized(attempt: Attempt) -> tuple[Side, Side]:
+        tried.append(pair(before, after, outputs, feeds, checkpoint=checkpoint, seed=seed, attempt=attempt))
+        require_permission([touch for side in tried[-1] for touch in side.part.touches()], allow=allow)
+        return tried[-1]
+
+    def original(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], Arrays, float]:
+        return sides, *_original(sides[0], part_of(progress, 0.05, 0.55))
+
     try:
-        sides = pair(before, after, outputs, feeds, checkpoint=checkpoint, seed=seed)
-        fed = tuple(sides[0].feeds)
-        require_permission([touch for side in sides for touch in side.part.touches()], allow=allow)
         progress(0.02, "starting TensorFlow")
-        try:
-            first, seconds_before = _original(sides[0], first_half)
-        except CannotRunError as error:
-            single = pair(before, after, outputs, feeds, checkpoint=checkpoint, seed=seed, batch=1)
-            if _same_shapes(single[0], sides[0]):
-                raise
-            sides, fed = single, tuple(single[0].feeds)
-            first, seconds_before = _again(sides[0], first_half, error)
-        second, seconds_after = run_result(sides[1], lambda part, text: progress(0.55 + 0.45 * part, text))
+        sides, first, seconds_before = first_that_runs(sized, lambda sides: sides[0].shapes(), original)
+        second, seconds_after = run_result(sides[1], part_of(progress, 0.55, 1.0))
     except (Cancelled, UnknownNameError):
         raise
     except GraphViewerError as error:
-        touched = error.touches if isinstance(error, NotAllowedError) else ()
-        reason = f"cannot verify: {error.message.rstrip('.')}"
-        return Verdict("cannot", reason, hint=error.hint, feeds=fed, touches=touched)
-    found = differences(sides[0].outputs, first, second)
-    return judged(found, (seconds_before, seconds_after), sides[0])
+        return _unproved(error, tried[0]) if tried else cannot(error)
+    return judged(sides[0], first, second, (seconds_before, seconds_after))
 
 
-def judged(found: Sequence[Difference], seconds: tuple[float, float], side: Side) -> Verdict:
-    """The verdict on runs of two graphs; ``side`` is the one that tells what was fed."""
+def cannot(error: GraphViewerError, feeds: Sequence[Feed] = ()) -> Verdict:
+    """The verdict where an error keeps anything from being proved; ``feeds`` are those that a graph got."""
+    touched = error.touches if isinstance(error, NotAllowedError) else ()
+    needs = error.needs if isinstance(error, FeedError) else ()
+    if isinstance(error, StoppedError):
+        needs = tuple(feed.name for feed in feeds if feed.made)
+    reason = f"cannot verify: {error.message.rstrip('.')}"
+    return Verdict("cannot", reason, hint=error.hint, feeds=tuple(feeds), touches=touched, needs=needs)
+
+
+def _unproved(error: GraphViewerError, sides: tuple[Side, Side]) -> Verdict:
+    """``cannot`` for two graphs, with outputs to compare in place of those that are not deterministic."""
+    verdict = cannot(error, sides[0].feeds)
+    instead = _steady(*sides) if isinstance(error, NotDeterministicError) else ()
+    return replace(verdict, instead=instead, hint=_COMPARE.format(*instead[0].split("="))) if instead else verdict
+
+
+def judged(side: Side, first: Arrays, second: Arrays, seconds: tuple[float, float]) -> Verdict:
+    """The verdict on the values of two graphs; ``side`` is the one that tells what was fed and compared."""
+    found = differences(side.outputs, first, second)
     unequal = next((one for one in found if not one.same), None)
     reason = f"'{unequal.name}' {unequal.reason}" if unequal is not None else f"difference {largest(found):.3g}"
-    verdict: Literal["same", "different"] = "same" if unequal is None else "different"
+    compared = {one.name for one in found}
     return Verdict(
-        verdict, reason, tuple(found), seconds, feeds=tuple(side.feeds), unused=side.unused, paired=side.paired
+        "same" if unequal is None else "different",
+        reason,
+        found,
+        seconds,
+        feeds=tuple(side.feeds),
+        unused=side.unused,
+        paired=side.paired,
+        doubt=doubt_of(found),
+        skipped=tuple(str(end) for end in side.outputs if str(end) not in compared),
     )
 
 
-def _same_shapes(first: Side, second: Side) -> bool:
-    return [feed.shape for feed in first.feeds] == [feed.shape for feed in second.feeds]
-
-
-def _again(side: Side, progress: Progress, refusal: CannotRunError) -> tuple[Arrays, float]:
-    """Run the original with a batch of one: some graphs take no other, and do not say so."""
-    try:
-        return _original(side, progress)
-    except CannotRunError:
-        raise refusal from None
+def _steady(first: Side, second: Side) -> tuple[str, ...]:
+    """For the outputs of an original that draws random numbers, those of its tower for evaluation, if it has one."""
+    documents = first.part.document, second.part.document
+    found = [
+        (steady_twin(*documents, one, other), other) for one, other in zip(first.outputs, second.outputs, strict=True)
+    ]
+    return tuple(f"{twin}={other}" for twin, other in found if twin is not None)
 
 
 def differences(ends: Sequence[Endpoint], first: Arrays, second: Arrays) -> tuple[Difference, ...]:
-    """Of each output, how far the values of two runs are apart."""
-    return tuple(difference(str(end), *values) for end, *values in zip(ends, first, second, strict=True))
+    """Of each output, how far the values of two runs are apart; without those that have none in either."""
+    whole = zip(ends, first, second, strict=True)
+    return tuple(difference(str(end), one, two) for end, one, two in whole if one is not None or two is not None)
 
 
 def _original(side: Side, progress: Progress) -> tuple[Arrays, float]:
     """Run the original twice and more; its values and median time.
 
     Raises:
-        OperationError: its values change from run to run.
+        NotDeterministicError: its values change from run to run.
     """
     random = side.part.first(is_random_op)
-    with _network(side, progress) as network:
+    with side.network(part_of(progress, 0.0, 0.9)) as network:
         progress(0.9, "running the original")
         first = network.run(side.values)
         taken: list[float] = []
@@ -183,10 +218,14 @@ def _original(side: Side, progress: Progress) -> tuple[Arrays, float]:
     return first, statistics.median(taken)
 
 
-def not_deterministic(changing: Difference, random: str) -> OperationError:
+class NotDeterministicError(OperationError):
+    """An output has other values in every run."""
+
+
+def not_deterministic(changing: Difference, random: str) -> NotDeterministicError:
     """What is said where an output has other values in every run; ``random`` is a node that would explain it."""
     why = f": '{random}' draws random numbers" if random else ""
-    return OperationError(
+    return NotDeterministicError(
         f"the original is not deterministic{why}; '{changing.name}' {changing.reason} from one run to the next.",
         "Choose outputs of the evaluation tower, or feed what comes after the random node.",
     )
@@ -194,21 +233,10 @@ def not_deterministic(changing: Difference, random: str) -> OperationError:
 
 def run_result(side: Side, progress: Progress) -> tuple[Arrays, float]:
     """Run the result; its values and median time."""
-    with _network(side, progress) as network:
+    with side.network(part_of(progress, 0.0, 0.9)) as network:
         progress(0.9, "running the result")
         first = network.run(side.values)
         return first, statistics.median(seconds for _, seconds in _runs(network, side.values, _USUAL))
-
-
-def _network(side: Side, progress: Progress) -> Network:
-    return Network(
-        side.part,
-        side.outputs,
-        checkpoint=side.checkpoint,
-        assets=side.assets,
-        label=side.label,
-        progress=lambda part, text: progress(0.9 * part, text),
-    )
 
 
 def _runs(network: Network, values: Mapping[Endpoint, NDArray[Any]], most: _Repeats) -> Iterator[tuple[Arrays, float]]:

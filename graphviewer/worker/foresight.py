@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphviewer.model.endpoints import Side, endpoints_named
-from graphviewer.model.progress import Progress, silent
+from graphviewer.model.progress import Progress, part_of, silent
 from graphviewer.worker.opening import opened
 
 
@@ -55,5 +55,5 @@ def predict(
     document = opened(path, given.get("checkpoint"), progress, tags)
     sides: tuple[Side, ...] = ("outputs", "inputs")
     ends: dict[str, Any] = {side: endpoints_named(document, given.pop(side, ()), side) for side in sides}
-    size = freeze_size(document, **ends, **given, progress=lambda done, message: progress(0.3 + 0.7 * done, message))
+    size = freeze_size(document, **ends, **given, progress=part_of(progress, 0.3, 1.0))
     return {"bytes": size, "warnings": size_warnings(size)}

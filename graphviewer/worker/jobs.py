@@ -18,12 +18,12 @@ from graphviewer.formats.wire import header
 from graphviewer.formats.writing import write_atomically
 from graphviewer.model.document import Document
 from graphviewer.model.endpoints import endpoints_named
-from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
-from graphviewer.model.progress import Progress, silent
+from graphviewer.model.progress import Progress, part_of, silent
 from graphviewer.model.provenance import Provenance, provenance_path
 from graphviewer.worker.foresight import choices, predict
-from graphviewer.worker.opening import opened
+from graphviewer.worker.opening import chosen_outputs, opened
+from graphviewer.worker.running import keras, run, touches, verify
 from graphviewer.worker.variables import values, variables
 
 
@@ -71,8 +71,8 @@ def run_operation(
         raise OperationError(f"There is no operation '{operation}'.", "There are: " + ", ".join(sorted(known)) + ".")
     target = Path(out)
     given = {name: value for name, value in parameters.items() if value is not None}
-    document = open_document(path, checkpoint=given.get("checkpoint"), tags=tags, progress=_part(progress, 0.0, 0.3))
-    result = known[operation].run(document, **given, progress=_part(progress, 0.3, 0.85))
+    document = open_document(path, checkpoint=given.get("checkpoint"), tags=tags, progress=part_of(progress, 0.0, 0.3))
+    result = known[operation].run(document, **given, progress=part_of(progress, 0.3, 0.85))
     progress(0.85, f"writing {target.name}")
     save_document(result.document, target, force=force)
     if keep_provenance:
@@ -90,13 +90,14 @@ def run_operation(
         "rewrites": [rewrite._asdict() for rewrite in result.rewrites],
         "tables": [use._asdict() for use in result.tables],
         "files": [use._asdict() for use in result.files],
+        "switches": list(result.switches),
         "checkpoint": str(checkpoint) if checkpoint else None,
     }
 
 
 def parse(path: str, out: str, *, salvage: bool = False, progress: Progress = silent) -> dict[str, Any]:
     """Read a file that is slow to read, such as a big text graph, and write it as one that is quick to read."""
-    document = open_document(path, salvage=salvage, progress=_part(progress, 0.0, 0.8))
+    document = open_document(path, salvage=salvage, progress=part_of(progress, 0.0, 0.8))
     progress(0.8, f"writing {Path(out).name}")
     save_document(document, out)
     return {
@@ -126,7 +127,7 @@ def roles(
 
     document = opened(path, checkpoint, progress, tags)
     progress(0.4, "finding what each node is for")
-    chosen = _outputs(document, outputs)
+    chosen = chosen_outputs(document, outputs)
     overlay = classify(document, chosen, endpoints_named(document, inputs, "inputs"))
     used = [str(endpoint) for endpoint in chosen]
     if out is None:
@@ -150,8 +151,8 @@ def diff(
     """
     from graphviewer.analysis.diff import compare
 
-    first = open_document(before, progress=_part(progress, 0.0, 0.3))
-    second = open_document(after, progress=_part(progress, 0.3, 0.6))
+    first = open_document(before, progress=part_of(progress, 0.0, 0.3))
+    second = open_document(after, progress=part_of(progress, 0.3, 0.6))
     known = Provenance.from_json(json.loads(Path(provenance).read_text("utf-8"))) if provenance else None
     progress(0.6, "comparing")
     found = compare(first, second, known)
@@ -183,136 +184,13 @@ def suggest(
 def check(path: str, *, most: int = 5_000, progress: Progress = silent) -> dict[str, Any]:
     """The faults of a graph, at most ``most`` of them; the JSON of ``check`` and how many there are in all."""
     from graphviewer.analysis.check import check as find_problems
-    from graphviewer.analysis.check import check_files
+    from graphviewer.analysis.check import check_files, training_notes
 
     document = opened(path, None, progress)
     progress(0.4, "looking for problems")
     found = [*find_problems(document), *check_files(document)]
-    return {"problems": [problem._asdict() for problem in found[:most]], "total": len(found)}
-
-
-def verify(
-    before: str,
-    after: str,
-    outputs: Sequence[str] = (),
-    feeds: Mapping[str, str] = MappingProxyType({}),
-    *,
-    checkpoint: str | None = None,
-    tags: Sequence[str] | None = None,
-    allow: bool = False,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> dict[str, Any]:
-    """Whether two files compute the same; the JSON of ``verify``. Imports TensorFlow.
-
-    Args:
-        outputs: names that both files know; by default where ``after`` ends.
-        feeds: files or numbers by tensor name; the rest is made up from ``seed``.
-        checkpoint: values of the variables of both files.
-        tags: which graph of ``before``, where that is a SavedModel with several.
-        allow: run graphs that could touch files, the network or Python; without it the verdict is ``cannot``, and
-            ``touches`` lists what to ask about.
-    """
-    from graphviewer.runtime.verify import verify as compare_runs
-
-    first = open_document(before, checkpoint=checkpoint, tags=tags, progress=_part(progress, 0.0, 0.1))
-    second = open_document(after, progress=_part(progress, 0.1, 0.2))
-    found = compare_runs(
-        first,
-        second,
-        outputs,
-        feeds,
-        checkpoint=first.checkpoint if checkpoint is not None else None,
-        allow=allow,
-        seed=seed,
-        progress=_part(progress, 0.2, 1.0),
-    )
-    return found.to_json()
-
-
-def run(
-    path: str,
-    outputs: Sequence[str] = (),
-    feeds: Mapping[str, str] = MappingProxyType({}),
-    *,
-    checkpoint: str | None = None,
-    tags: Sequence[str] | None = None,
-    folder: str | None = None,
-    npy: str | None = None,
-    force: bool = False,
-    allow: bool = False,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> dict[str, Any]:
-    """Run a graph forward; the JSON of ``run``, and what was fed. Imports TensorFlow.
-
-    Args:
-        outputs: names of nodes or tensors; by default the best suggestion.
-        feeds: files or numbers by tensor name; the rest is made up from ``seed``.
-        folder: write each output there as ``.npy``.
-        npy: write the one output to this file.
-        force: replace files that are there.
-        allow: run a graph that could touch files, the network or Python; ask ``touches`` first.
-    """
-    from graphviewer.runtime.run import run as run_graph
-
-    document = open_document(path, checkpoint=checkpoint, tags=tags, progress=_part(progress, 0.0, 0.2))
-    chosen = [str(endpoint) for endpoint in _outputs(document, outputs)]
-    found, fed = run_graph(
-        document,
-        chosen,
-        feeds,
-        folder=Path(folder) if folder is not None else None,
-        file=Path(npy) if npy is not None else None,
-        force=force,
-        allow=allow,
-        seed=seed,
-        progress=_part(progress, 0.2, 1.0),
-    )
-    return {"outputs": [output.to_json() for output in found], "feeds": [feed._asdict() for feed in fed]}
-
-
-def touches(
-    path: str,
-    outputs: Sequence[str] = (),
-    feeds: Sequence[str] = (),
-    *,
-    progress: Progress = silent,
-) -> dict[str, Any]:
-    """What a run of ``outputs`` could touch outside the graph when ``feeds`` are given, without running anything."""
-    from graphviewer.runtime.pairing import touched
-
-    document = opened(path, None, progress)
-    found = touched(document, [str(endpoint) for endpoint in _outputs(document, outputs)], feeds)
-    return {"touches": [touch._asdict() for touch in found]}
-
-
-def keras(
-    path: str, out: str, *, force: bool = False, prove: bool = False, progress: Progress = silent
-) -> dict[str, Any]:
-    """Load a Keras model, which runs code from its file, and write its graph with the weights in it.
-
-    Imports TensorFlow and Keras. Ask the user first.
-
-    Args:
-        path: ``.keras`` or ``.h5``.
-        out: file to write; ``.meta`` keeps the signature.
-        force: replace a file that is there.
-        prove: run the model, and the graph that was written, on the same values; the answer then holds the JSON of
-            ``verify`` as ``verification``.
-    """
-    from graphviewer.runtime.keras import read_keras
-
-    model = read_keras(Path(path), _part(progress, 0.0, 0.7))
-    progress(0.7, f"writing {Path(out).name}")
-    save_document(model.document, out, force=force)
-    answer = {"output": out, "nodes": len(model.document.graph_def.node)}
-    if not prove:
-        return answer
-    from graphviewer.runtime.keras_proof import prove as compare_runs
-
-    verdict = compare_runs(model, open_document(out), progress=_part(progress, 0.75, 1.0))
-    return answer | {"verification": verdict.to_json()}
+    notes = training_notes(document)
+    return {"problems": [problem._asdict() for problem in found[:most]], "total": len(found), "notes": notes}
 
 
 JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
@@ -333,26 +211,6 @@ JOBS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
         "keras": keras,
     }
 )
-
-
-def _part(progress: Progress, start: float, end: float) -> Progress:
-    """Progress of a part of the work, as progress of the whole."""
-    return lambda fraction, message: progress(start + (end - start) * fraction, message)
-
-
-def _outputs(document: Document, names: Sequence[str]) -> list[Endpoint]:
-    """The chosen outputs, or the best suggestion.
-
-    Raises:
-        UnknownNameError: a name means no node.
-        OperationError: none was chosen and none suggests itself.
-    """
-    from graphviewer.analysis.endpoints import suggest_outputs
-
-    found = list(names) or [best.name for best in suggest_outputs(document, 1)]
-    if not found:
-        raise OperationError("No output was named, and none suggests itself.", "Name one with --output.")
-    return endpoints_named(document, found, "outputs")
 
 
 def _by_name(document: Document, overlay: Overlay) -> dict[str, Any]:

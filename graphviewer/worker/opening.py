@@ -1,4 +1,4 @@
-"""Files that jobs open, kept for the next question about them."""
+"""Files that jobs open, kept for the next question about them, and the outputs that are asked about."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from graphviewer.errors import NoOutputError
 from graphviewer.formats import open_document
 from graphviewer.model.document import Document
+from graphviewer.model.endpoints import endpoints_named
+from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress
 
 
@@ -31,3 +34,18 @@ def _kept(
     path: str, checkpoint: str | None, tags: tuple[str, ...] | None, stamps: tuple[tuple[int, int], ...]
 ) -> Document:
     return open_document(path, checkpoint=checkpoint, tags=tags)
+
+
+def chosen_outputs(document: Document, names: Sequence[str]) -> list[Endpoint]:
+    """The chosen outputs, or the best suggestion.
+
+    Raises:
+        UnknownNameError: a name means no node.
+        NoOutputError: none was chosen and none suggests itself.
+    """
+    from graphviewer.analysis.endpoints import suggest_outputs
+
+    found = list(names) or [best.name for best in suggest_outputs(document, 1)]
+    if not found:
+        raise NoOutputError
+    return endpoints_named(document, found, "outputs")

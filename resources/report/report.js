@@ -16,6 +16,10 @@
     return made;
   };
 
+  // Where a name may be broken: between its words.
+  const words = name => name.split(/(?<=[/_.:-])(?=[^/_.:-])|(?<=[a-z0-9])(?=[A-Z])/)
+    .flatMap((word, at) => at ? [document.createElement("wbr"), word] : [word]);
+
   const badge = name => {
     const made = document.createElement("span");
     made.className = "status status-" + name;
@@ -29,7 +33,7 @@
       const row = body.insertRow();
       cell(row, [badge(data.statuses[kind])]);
       const name = after === null ? before : after;
-      cell(row, before !== null && after !== null && before !== after ? [before, document.createElement("br"), "→ " + after] : [name], "name");
+      cell(row, before !== null && after !== null && before !== after ? [...words(before), document.createElement("br"), "→ ", ...words(after)] : words(name), "name");
       cell(row, [data.ops[op]]);
       const why = cell(row, [data.reasons[reason]]);
       if (details) {
@@ -47,9 +51,9 @@
   };
 
   const filter = () => {
-    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const asked = text.value.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = status.value === "" ? -1 : Number(status.value);
-    found = data.rows.filter(row => (wanted < 0 || row[0] === wanted) && words.every(word =>
+    found = data.rows.filter(row => (wanted < 0 || row[0] === wanted) && asked.every(word =>
       [row[1], row[2], data.ops[row[3]], data.reasons[row[4]]].some(part => part !== null && part.toLowerCase().includes(word))));
     body.replaceChildren();
     shown = 0;

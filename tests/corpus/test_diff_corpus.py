@@ -48,8 +48,11 @@ PAIRS = {
     (GRAPH, META): {"unchanged": 2502},
     (META, GRAPH): {"unchanged": 2502},
     (GRAPH, EVENTS): {"unchanged": 2502},
-    # Training gone; the export parses examples and transforms them; batches of any size in place of 40.
-    (META, EXPORT): {"removed": 1249, "added": 84, "changed": 84, "rewired": 5, "unchanged": 1164},
+    # Training gone; the export parses examples and transforms them; batches of any size in place of 40, and two packed
+    # positions are constants there.
+    (META, EXPORT): {
+        "removed": 1249, "added": 84, "converted": 2, "changed": 82, "rewired": 5, "unchanged": 1164,
+    },
     # Training gone, metrics come; where both restore and initialise variables the lists differ.
     (META, EVALUATION): {"removed": 934, "added": 982, "changed": 45, "rewired": 28, "unchanged": 1495},
     # Made by a newer TensorFlow: Gather became GatherV2 with an axis, NonMaxSuppressionV2 V3 with a threshold; a

@@ -12,7 +12,7 @@ import pytest
 
 from graphviewer import protos
 from graphviewer.formats import open_document
-from graphviewer.model.tensors import const_node
+from graphviewer.model.making import const_node
 from graphviewer.protos import DataType
 from tests.unit.checkpoint_files import write_bundle
 from tests.unit.cli_graphs import loaded, op, run, write

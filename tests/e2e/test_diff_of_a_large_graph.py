@@ -13,7 +13,8 @@ from graphviewer.analysis.diff import compare
 from graphviewer.cli import main
 from graphviewer.formats import save_document
 from graphviewer.model.document import Document
-from graphviewer.model.tensors import const_node, make_tensor, tensor_value
+from graphviewer.model.making import const_node, make_tensor
+from graphviewer.model.tensors import tensor_value
 from graphviewer.protos import DataType
 
 LAYERS = 1_650

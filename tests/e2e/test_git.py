@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphviewer import protos
-from graphviewer.model.tensors import const_node
+from graphviewer.model.making import const_node
 from graphviewer.protos import DataType
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git on this machine")

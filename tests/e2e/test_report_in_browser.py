@@ -63,4 +63,4 @@ def test_that_a_browser_shows_the_table_and_runs_nothing_from_the_file(report, t
     assert "<title>a.pb → b.pb</title>" in page
     assert "401 of 401 changes" in page
     assert page.count('class="status status-removed"') == 300  # the first page of rows
-    assert re.search(r"<td class=\"name\">&lt;/script&gt;&lt;script&gt;document", page)
+    assert re.search(r"<td class=\"name\">&lt;/<wbr>script&gt;&lt;script&gt;document", page)

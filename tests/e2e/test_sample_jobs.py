@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from graphviewer.cli import main
 from graphviewer.formats import open_document, save_document
-from graphviewer.model.tensors import make_tensor, tensor_value
+from graphviewer.model.making import make_tensor
+from graphviewer.model.tensors import tensor_value
 from graphviewer.resources import resource
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from graphviewer.gui.canvas.edges import dashes
 from graphviewer.gui.canvas.kinds import Kind
 from graphviewer.gui.canvas.lettering import LONGEST, Lettering, Writing, harmless
 from graphviewer.gui.canvas.look import Look
-from graphviewer.gui.canvas.marks import MOST_STUCK
+from graphviewer.gui.canvas.marks import MOST_STUCK, flag_size
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.scene import Scene
 from graphviewer.gui.style.theme import load_font, load_theme
@@ -367,3 +367,10 @@ def test_that_of_many_stuck_titles_the_outermost_and_the_innermost_stay():
     assert len(stuck) <= MOST_STUCK
     for one, other in itertools.pairwise(bars):
         assert one.rect.bottom() <= other.rect.top() + 1
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.2, 1.0, 3.0])
+def test_that_a_flag_is_seen_from_afar_and_hides_no_box_around(scale):
+    height = 44 * scale
+    assert 9 <= flag_size(scale, height) <= max(9, 0.75 * height)
+    assert flag_size(scale, 10_000) <= 22  # of an open scope

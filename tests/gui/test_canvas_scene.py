@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from canvas_graphs import TRAINING, document, flags, leaf, roles, scene
 
+from graphviewer.gui.canvas.edge_classes import EDGE_CLASSES
 from graphviewer.gui.canvas.kinds import Kind, is_reference, kind_of
-from graphviewer.gui.canvas.scene import EDGE_CLASSES, MIXED, Endpoints, Flag, Scene, empty_scene
+from graphviewer.gui.canvas.scene import MIXED, Endpoints, Flag, Scene, empty_scene
 from graphviewer.gui.canvas.walk import neighbour
 from graphviewer.layout.drawing import Drawing
 from graphviewer.layout.nested import NestedLayout

@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QLabel, QToolButton
+from PySide6.QtWidgets import QLabel, QStyleOptionViewItem, QToolButton
 
 from graphviewer import protos
+from graphviewer.gui.panels.changes_model import REASON
+from graphviewer.gui.state.selection import BEFORE
 from graphviewer.gui.state.session import Selection
 from graphviewer.gui.state.versions import Comparison
-from graphviewer.model.tensors import const_node
+from graphviewer.model.making import const_node
+from graphviewer.model.names import Endpoint
+from tests.comparison_graphs import calling, floats
 from tests.gui.conftest import WAIT
 
 if TYPE_CHECKING:
@@ -280,6 +284,8 @@ def test_that_the_table_soon_says_what_removed_nodes_were_for(window: Window, tm
     window.session.select(Selection("unread"))
     assert "unused" in _text(window)
     assert window.furniture.changes.grouping.findText("by role") > 0 and window.comparing.comparison.roles is not None
+    window.session.set_endpoints(outputs=[Endpoint("unread")])  # chosen afterwards: the reasons follow
+    qtbot.waitUntil(lambda: str(model.index(0, 3).data()).startswith("inference: "), timeout=WAIT)
 
 
 def test_that_the_bars_show_both_numbers(compared: Window) -> None:
@@ -331,3 +337,64 @@ def test_that_the_report_is_written_with_both_pictures(compared: Window, tmp_pat
     assert page.count("data:image/png;base64,") == 2
     assert "net/act" in page
     qtbot.waitUntil(lambda: compared.furniture.state.text().startswith("Saved"), timeout=WAIT)
+
+
+def test_that_what_is_selected_stays_in_sight_in_the_merged_view_and_back(compared: Window, qtbot: QtBot) -> None:
+    stage = compared.stage
+    compared.session.expand(["net"])
+    compared.session.select(Selection("extra"), reveal=True)
+    _settle(compared, qtbot)
+    for _ in range(2):
+        stage.left.canvas.zoom_to(stage.left.item_of(Selection("x")), animate=False)
+        stage.toggle_merged()
+        _settle(compared, qtbot)
+        pane = stage.panes()[-1]
+        qtbot.waitUntil(lambda pane=pane: _is_seen(pane, "extra"), timeout=WAIT)
+
+
+def _is_seen(pane: Pane, name: str) -> bool:
+    rect = pane.canvas.item_rect(pane.item_of(Selection(name))) if pane.drawing is not None else None
+    return rect is not None and pane.canvas.view_rect().intersects(rect)
+
+
+def test_that_hits_of_the_graph_before_are_listed_too(compared: Window, qtbot: QtBot) -> None:
+    panel = compared.furniture.search
+    panel.entry.setText("/(extra|old_tail)$/")
+    qtbot.waitUntil(lambda: panel.model.total == 2, timeout=WAIT)
+    assert [panel.model.row(row).path for row in range(2)] == ["extra", "old_tail"]
+    assert "1 more in the graph before" in panel.state.text()
+    panel.step(-1)
+    assert compared.session.selection == Selection("old_tail", False, BEFORE)
+    lit = [pane.canvas.scene_shown.overlay.counts().get("hit", 0) for pane in compared.stage.panes()]
+    assert lit == [1, 1]
+    panel.entry.setText("old_tail")
+    qtbot.waitUntil(lambda: panel.model.total == 1, timeout=WAIT)
+    assert panel.state.text() == "1 in the graph before"
+
+
+def test_that_a_reason_is_cut_at_its_end(compared: Window) -> None:
+    option = QStyleOptionViewItem()
+    table = compared.furniture.changes.table
+    table.itemDelegateForColumn(REASON).initStyleOption(option, table.model().index(0, REASON))
+    assert option.textElideMode == Qt.TextElideMode.ElideRight
+
+
+def test_that_a_graph_beside_its_inlined_twin_is_told_how_to_be_compared(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
+    ops = ["Relu", "Exp", "Neg", "Abs", "Sqrt", "Tanh", "Elu", "Sin", "Cos"]
+    body = [(f"n{at}", op, ["x" if at == 0 else f"n{at - 1}:y:0"]) for at, op in enumerate(ops)]
+    inlined = protos.GraphDef()
+    for at, op in enumerate(ops):
+        floats(inlined, f"m{at}", op, [f"m{at - 1}"] if at else [])
+    for name, graph_def in (("calls.pb", calling(body)), ("flat.pb", inlined)):
+        (tmp_path / name).write_bytes(graph_def.SerializeToString())
+        window.open_path(tmp_path / name)
+        qtbot.waitUntil(lambda name=name: any(one.title == name for one in window.session.versions()), timeout=WAIT)
+    window.analyst.compare(*window.session.versions())
+    bar = window.comparing.bar
+    qtbot.waitUntil(lambda: "calls.pb calls functions" in bar.text.text(), timeout=WAIT)
+    assert bar.isVisible() and not bar.has_none.isVisible()
+    assert window.comparing.back_out()
+    assert not bar.isVisible()
+    _settle(window, qtbot)

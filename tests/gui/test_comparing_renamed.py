@@ -207,7 +207,7 @@ def test_that_the_table_lists_changes_inside_functions_with_the_name_of_the_func
     model = bodies.furniture.changes.model
     rows = [[model.index(row, column).data() for column in range(4)] for row in range(model.rowCount())]
     found = next(row for row in rows if row[1] == "net/call/lost")
-    assert found[0].endswith("removed") and found[2] == "Abs" and found[3].startswith("in ƒ f_1: ")
+    assert found[0].endswith("removed") and found[2] == "Abs" and found[3].endswith("(in ƒ f_1)")
 
 
 def test_that_next_change_goes_into_the_function(bodies: Window, qtbot: QtBot) -> None:

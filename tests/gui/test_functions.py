@@ -13,7 +13,7 @@ from graphviewer import protos
 from graphviewer.formats import save_document
 from graphviewer.gui.render import scene_of
 from graphviewer.gui.state.session import Selection
-from graphviewer.gui.words.describe import describe_briefly, describe_node, describe_scope
+from graphviewer.gui.words.describe import describe_briefly, describe_node, describe_scope, node_count
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
@@ -117,3 +117,14 @@ def test_that_a_picture_paints_what_is_inside_a_call_in_its_role() -> None:
     assert INNER in names
     box = int(scene.box_of_node[scene.scopes.graph.index[INNER]])
     assert scene.overlay.categories[scene.category[box]] == "loss"
+
+
+def test_that_counts_tell_the_nodes_of_the_graph_from_those_in_functions(functions: Window, qtbot: QtBot) -> None:
+    document = functions.session.version.document
+    own, drawn = len(document.graph), len(document.unfolded.graph)
+    assert node_count(document) == f"{own} nodes and {drawn - own} in functions"
+    assert node_count(document) in functions.furniture.inspector.page.toPlainText()
+    functions.session.select(Selection(INNER))
+    functions.exploration.isolate()
+    qtbot.waitUntil(lambda: functions.exploration.is_isolated, timeout=WAIT)
+    assert f"of {node_count(document)}: " in functions.furniture.state.text()

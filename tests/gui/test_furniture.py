@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,14 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QTabBar
 
 from graphviewer.errors import GraphViewerError
+from graphviewer.gui.files import picture_of_views
+from graphviewer.gui.panels.fields import CheckpointField
 from graphviewer.gui.state.session import Selection
 from graphviewer.gui.words.texts import LONGEST_NAME
+from graphviewer.gui.work.jobs import Run
+from graphviewer.model.document import Document
 from graphviewer.model.overlay import role_label
+from graphviewer.protos import GraphDef
 from tests.gui.conftest import WAIT
 
 if TYPE_CHECKING:
@@ -62,14 +68,14 @@ def test_that_the_tip_of_a_chip_says_for_how_many_nodes_it_stands(opened: Window
     assert "Stands for" not in pane.canvas.tooltip(int(scene.drawing.item[plain]))
 
 
-def test_that_the_help_of_search_is_made_anew_for_other_colours_only(opened: Window, monkeypatch) -> None:
+def test_that_the_help_of_search_is_made_anew_for_other_colours_only(opened: Window, monkeypatch, qtbot: QtBot) -> None:
     made: list[str] = []
     panel = opened.furniture.search
     monkeypatch.setattr(panel.help, "setHtml", made.append)
     opened.session.current_changed.emit()
     assert not made and "op:" in panel.help.toPlainText()
     opened.switch_theme()
-    assert len(made) == 1
+    qtbot.waitUntil(lambda: len(made) == 1, timeout=WAIT)
 
 
 def test_that_inspector_and_legend_call_a_role_the_same(opened: Window, qtbot: QtBot) -> None:
@@ -81,3 +87,85 @@ def test_that_inspector_and_legend_call_a_role_the_same(opened: Window, qtbot: Q
 
     opened.session.select(Selection(version.document.graph.names[node]))
     assert f"Role: {role_label('training_forward')}" in opened.furniture.inspector.page.toPlainText()
+
+
+def test_that_a_long_message_is_cut_to_the_line_and_whole_in_its_tooltip(window: Window, qtbot: QtBot) -> None:
+    line = window.furniture.state
+    window.say("word " * 200)
+    assert line.shown.endswith("…") and "\n" not in line.shown
+    assert line.fontMetrics().horizontalAdvance(line.shown) <= line.width()
+    assert line.toolTip().count("word") == 200
+
+
+def test_that_the_advice_to_choose_an_output_ends_when_one_is_chosen(opened: Window, qtbot: QtBot) -> None:
+    opened.run_operation("extract")
+    qtbot.waitUntil(lambda: opened.furniture.state.text().startswith("Choose an output first"), timeout=WAIT)
+    opened.session.type_endpoints("outputs", "net_1/probabilities")
+    assert "Choose an output first" not in opened.furniture.state.text()
+
+
+def test_that_what_succeeds_takes_the_last_error_away(opened: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    banner = opened.furniture.banner
+    opened.tell(GraphViewerError("It went wrong."))
+    opened.files.save(opened.session.version, tmp_path / "saved.pb")
+    qtbot.waitUntil(banner.isHidden, timeout=WAIT)
+    opened.tell(GraphViewerError("It went wrong."))
+    opened._show_run(Run(1, "Verify", message="verified"))
+    assert not banner.isHidden()  # it goes on
+    opened._show_run(Run(1, "Verify", message="verified", is_active=False))
+    assert banner.isHidden()
+
+
+def test_that_a_notice_looks_other_than_an_error(window: Window) -> None:
+    banner = window.furniture.banner
+    window.tell(GraphViewerError("It went wrong."))
+    assert banner.objectName() == "banner"
+    banner.show_notice("It can still compute as in training.")
+    assert banner.objectName() == "notice" and banner.button.isHidden()
+
+
+@pytest.mark.parametrize("way", ["fit", "show_all"])
+def test_that_a_fitted_view_stays_fitted_when_the_window_grows_until_someone_zooms(
+    opened: Window, qtbot: QtBot, way: str
+) -> None:
+    canvas = opened.stage.left.canvas
+    getattr(canvas, way)()
+    opened.resize(opened.width() - 250, opened.height() - 150)
+    qtbot.wait(50)
+    small = canvas.camera
+    getattr(canvas, way)()
+    assert canvas.camera.is_near(small)
+    canvas.zoom(1.5)
+    zoomed = canvas.camera.scale
+    opened.resize(opened.width() + 250, opened.height() + 150)
+    qtbot.wait(50)
+    assert canvas.camera.scale == zoomed
+
+
+def test_that_a_picture_of_the_view_has_the_legend_and_no_minimap(opened: Window, qtbot: QtBot) -> None:
+    canvas = opened.stage.left.canvas
+    plain = picture_of_views([canvas])
+    assert plain.size() == canvas.size()
+    canvas.minimap.setVisible(False)
+    assert picture_of_views([canvas]) == plain
+    opened.session.type_endpoints("outputs", "net_1/probabilities")
+    qtbot.waitUntil(lambda: canvas.scene_shown.overlay is not None, timeout=WAIT)
+    assert picture_of_views([canvas]).height() > plain.height()
+
+
+@pytest.mark.parametrize(
+    ("kind", "checkpoint", "text"),
+    [
+        ("graphdef", None, "none found"),
+        ("savedmodel", "m/variables/variables", "the SavedModel's"),
+        ("metagraph", "m/model.ckpt-7", "model.ckpt-7"),
+    ],
+)
+def test_that_the_checkpoint_that_is_taken_by_itself_is_named(
+    qtbot: QtBot, kind: str, checkpoint: str | None, text: str
+) -> None:
+    field = CheckpointField()
+    qtbot.addWidget(field)
+    field.show_default(Document(kind, GraphDef(), checkpoint=Path(checkpoint) if checkpoint else None))
+    assert field.path.placeholderText() == text
+    assert (checkpoint or "No checkpoint") in field.path.toolTip()

@@ -127,7 +127,7 @@ def test_that_a_picture_is_written_or_the_failure_told(
     opened: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, written: str | None
 ) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_arguments: (str(tmp_path / name), ""))
-    opened.files.ask_picture()
+    opened.files.ask_picture_of_view()
     if written is None:
         assert "could not be written" in opened.furniture.banner.text.text()
     else:
@@ -227,5 +227,5 @@ def test_that_a_suggestion_is_taken_by_a_double_click_once(opened: Window, qtbot
 
 
 def test_that_the_session_folder_is_the_users_alone(window: Window) -> None:
-    folder = Path(window._folder.name)
+    folder = window._folder.path
     assert os.stat(folder).st_mode & 0o077 == 0

@@ -8,9 +8,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphviewer.formats import save_document
 from graphviewer.gui.state.versions import Comparison
+from graphviewer.protos import DataType
 from tests.gui.conftest import WAIT
 from tests.gui.test_worker_client import wait_until_dead
+from tests.unit.operation_graphs import F, const, document, node, placeholder
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -38,7 +41,7 @@ def start_freeze(window: Window, qtbot: QtBot, *, stopped: bool = False) -> Run:
 
 
 def folder_of(window: Window) -> Path:
-    return Path(window._folder.name)
+    return window._folder.path
 
 
 def test_that_a_killed_worker_is_told_and_the_next_job_works(opened: Window, qtbot: QtBot) -> None:
@@ -104,3 +107,29 @@ def test_that_inference_mode_is_offered_where_a_freeze_is_refused_and_lets_it_pa
     source, steps = frozen.history()
     assert [step.operation for step in steps] == ["inference-mode", "freeze"]
     assert source == opened.session.versions()[0].file
+
+
+def test_that_inference_mode_is_offered_where_a_fed_value_decides_about_training(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    norm = node("bn = FusedBatchNormV3 switch:1 scale scale scale scale", T=F, U=F)
+    norm.attr["is_training"].b = True
+    phase = node("phase = Placeholder", dtype=DataType.BOOL, shape=[])
+    switch = node("switch = Switch x phase", T=F)
+    merge = node("y = Merge switch bn", T=F)
+    merge.attr["N"].i = 2
+    save_document(document(placeholder(), const("scale", [1.0]), phase, switch, norm, merge), tmp_path / "bn.pb")
+    window.open_path(tmp_path / "bn.pb")
+    qtbot.waitUntil(lambda: window.session.version is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: window.session.version.problems is not None, timeout=WAIT)
+    assert "as in training" in window.furniture.problems.state.text()
+    window.session.type_endpoints("outputs", "y")
+    window.run_operation("freeze")
+    qtbot.waitUntil(lambda: isinstance(window.session.current, Comparison), timeout=WAIT)
+    banner = window.furniture.banner
+    assert banner.objectName() == "notice" and "'phase' decides" in banner.text.text()
+    banner.button.click()
+    labels = lambda: {one.after.label for one in window.session.tabs if isinstance(one, Comparison)}  # noqa: E731
+    qtbot.waitUntil(lambda: labels() == {"Frozen", "Inference mode"}, timeout=WAIT)
+    assert "FusedBatchNormV3" not in window.session.current.after.document.graph.ops
+    assert banner.isHidden()

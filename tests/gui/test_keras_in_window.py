@@ -60,6 +60,13 @@ def test_that_a_keras_model_becomes_a_static_graph_that_gives_what_the_model_giv
     qtbot.waitUntil(lambda: bool(window.session.version.suggested_outputs), timeout=WAIT)
 
     version = window.session.version
+    assert version.origin_verdict["verdict"] == "same"
+    assert "verified: difference" in version.summary
+    proof = window.furniture.proof
+    assert "The same" in proof.words.text()
+    assert proof.table.rowCount() == 1
+    assert not proof.verify_button.isEnabled()
+    assert "what it was made from" in proof.verify_button.toolTip()
     assert not {"VariableV2", "VarHandleOp", "ReadVariableOp"} & set(version.document.graph.ops)
     output = version.suggested_outputs[0].name
     (given,) = [

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QComboBox, QToolButton
 
 from graphviewer import protos
 from tests.gui.conftest import WAIT
+from tests.gui.test_proof_words import SAME
 from tests.unit.checkpoint_files import write_bundle
 from tests.unit.format_files import events, graph, meta_graph, saved_model, write
 
@@ -146,10 +147,12 @@ def test_that_a_keras_model_is_loaded_only_when_the_user_says_so(
     qtbot.waitUntil(window.furniture.banner.isVisible, timeout=WAIT)
     assert "runs code" in window.furniture.banner.text.text()
 
+    answer = {"nodes": 4, "verification": SAME}
+
     def submit(name: str, params: dict, callbacks: object, **_more: object) -> int:
         asked.append((name, params))
         write(Path(params["out"]), meta_graph(graph(4)))
-        QTimer.singleShot(0, lambda: callbacks.done({"output": params["out"], "nodes": 4}))
+        QTimer.singleShot(0, lambda: callbacks.done(answer | {"output": params["out"]}))
         return 7
 
     assert not window.jobs.is_busy()
@@ -159,7 +162,7 @@ def test_that_a_keras_model_is_loaded_only_when_the_user_says_so(
     qtbot.waitUntil(lambda: window.session.version is not None, timeout=WAIT)
     assert [name for name, _ in asked] == ["keras"]
     assert asked[0][1]["path"] == str(no_model)
-    assert window.session.version.title == "model.keras"
+    assert window.session.version.title == window.session.version.document.title == "model.keras"
     assert window.files.recent()[0] == str(no_model)
 
 

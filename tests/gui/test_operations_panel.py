@@ -46,3 +46,18 @@ def test_that_cards_are_filled_when_they_are_unfolded(opened: Window) -> None:
 
 def test_that_cards_are_made_some_time_after_the_first_graph_came(opened: Window, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: "cards" in vars(opened.furniture.operations), timeout=WAIT)
+
+
+def test_that_no_card_is_cut_after_the_window_was_tiny(opened: Window, qtbot: QtBot) -> None:
+    furniture = opened.furniture
+    furniture.raise_panel("operations")
+    qtbot.waitUntil(lambda: "cards" in vars(furniture.operations), timeout=WAIT)
+    for card in furniture.operations.cards.values():
+        card.heading.setChecked(True)
+    for size in ((60, 40), (3000, 2000), (60, 40), (1500, 900)):
+        opened.resize(*size)
+        qtbot.wait(50)
+    panel = furniture.operations
+    has_room = panel.viewport().width() >= panel.widget().minimumSizeHint().width()
+    assert panel.width() >= 250
+    assert has_room or panel.horizontalScrollBar().isVisible()

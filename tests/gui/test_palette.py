@@ -53,6 +53,48 @@ def test_that_nodes_stand_beside_their_op_and_actions_beside_their_keys(opened: 
     text, note, tooltip = first("net_1/probabilities")
     assert (text, note) == ("net_1/probabilities", "Softmax")
     assert "net_1/probabilities" in tooltip and "Softmax" in tooltip
-    assert first("save picture")[0] == "Save Picture…"
+    assert first("save picture")[0] == "Save Picture of the View"
     assert first("fit")[:2] == ("Fit", "F")
     palette.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "action"),
+    [
+        ("remove_training_nodes", "Remove Pass-through Nodes"),
+        ("remove_training", "Remove Pass-through Nodes"),
+        ("dark", "Switch Light / Dark"),
+        ("theme", "Switch Light / Dark"),
+        ("dropout", "Apply Inference Mode"),
+        ("strip", "Extract Inference Graph"),
+        ("diff", "Compare With"),
+    ],
+)
+def test_that_an_action_is_found_by_other_words_for_it(opened: Window, typed: str, action: str) -> None:
+    opened.show_palette()
+    palette = opened.findChild(Palette)
+    palette.entry.setText(typed)
+    listed = [palette.list.item(at).data(256).text for at in range(palette.list.count())]
+    assert action in listed
+    palette.close()
+
+
+def test_that_the_palette_says_when_nothing_is_found(opened: Window) -> None:
+    opened.show_palette()
+    palette = opened.findChild(Palette)
+    palette.entry.setText("xyzzy")
+    assert palette.list.isHidden() and "Nothing found" in palette.empty.text()
+    palette.entry.setText("fit")
+    assert palette.empty.isHidden() and palette.list.count()
+    palette.close()
+
+
+def test_that_a_node_that_is_looked_up_is_shown_in_the_inspector(opened: Window, qtbot: QtBot) -> None:
+    opened.furniture.raise_panel("operations")
+    qtbot.waitUntil(lambda: opened.furniture.inspector.visibleRegion().isEmpty(), timeout=WAIT)
+    opened.show_palette()
+    palette = opened.findChild(Palette)
+    palette.entry.setText("net_1/probabilities")
+    palette.entry.returnPressed.emit()
+    qtbot.waitUntil(lambda: not opened.furniture.inspector.visibleRegion().isEmpty(), timeout=WAIT)
+    assert opened.session.selection.path == "net_1/probabilities"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from graphviewer.gui.state.session import Selection
 from tests.gui.conftest import WAIT
 from tests.gui.test_main_job import freeze
+from tests.gui.test_proof_words import CANNOT
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -26,6 +29,34 @@ def test_that_a_freeze_is_verified_and_says_so(opened: Window, qtbot: QtBot) -> 
     assert "The same" in opened.furniture.proof.words.text()
     assert "ms" in opened.furniture.proof.words.text()
     assert "verified: difference 0" in comparison.after.summary
+
+
+def test_that_an_original_that_draws_random_numbers_offers_what_to_compare_instead(
+    opened: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comparison, panel = freeze(opened, qtbot), opened.furniture.proof
+    asked: list = []
+    monkeypatch.setattr(opened.prover, "verify", lambda *arguments: asked.append(arguments))
+    assert panel.instead_button.isHidden()
+
+    comparison.after.verdicts[comparison.before] = CANNOT | {"instead": ["net_1/probabilities=net/probabilities"]}
+    panel.refresh()
+
+    assert not panel.instead_button.isHidden()
+    assert panel.instead_button.text() == "Compare With net_1/probabilities"
+    panel.instead_button.click()
+    assert asked == [(comparison.before, comparison.after, {}, ["net_1/probabilities=net/probabilities"])]
+
+
+def test_that_the_summary_tells_the_newest_verdict_only(opened: Window, qtbot: QtBot) -> None:
+    comparison = freeze(opened, qtbot)
+    made, after = comparison.after.summary, comparison.after
+    after.verdicts[comparison.before] = CANNOT
+    after.summary = f"{made}; {CANNOT['reason']}"
+    for _ in range(2):
+        opened.verify()
+        qtbot.waitUntil(lambda: not opened.prover.is_running, timeout=SLOW)
+    assert after.summary == f"{made}; verified: difference 0"
 
 
 def test_that_a_run_shows_the_values_of_the_selected_node(opened: Window, qtbot: QtBot) -> None:

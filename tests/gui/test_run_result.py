@@ -156,5 +156,5 @@ def test_that_a_cancelled_run_leaves_no_values(opened: Window, qtbot: QtBot) -> 
     opened.run_node()
     opened.prover.cancel()
     qtbot.waitUntil(lambda: not opened.prover.is_running and not opened.background.busy(), timeout=SLOW)
-    assert not list(Path(opened._folder.name).glob("run-*"))
+    assert not list(opened._folder.path.glob("run-*"))
     assert opened.furniture.proof.result.isHidden()

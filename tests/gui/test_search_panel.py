@@ -144,3 +144,13 @@ def test_that_what_only_repeats_the_path_is_no_chip(opened: Window, qtbot: QtBot
     model = opened.furniture.search.model
     for row in map(model.row, range(model.rowCount())):
         assert not any(row.path in chip for chip in row.chips)
+
+
+def test_that_a_question_about_roles_says_what_it_needs_and_is_answered_then(opened: Window, qtbot: QtBot) -> None:
+    panel = opened.furniture.search
+    type_in(opened, qtbot, "role:loss")
+    assert "once an output is chosen" in panel.state.text()
+    opened.session.type_endpoints("outputs", "net_1/probabilities")
+    qtbot.waitUntil(lambda: panel.model.rowCount() > 0, timeout=WAIT)
+    assert "chosen" not in panel.state.text()
+    assert "loss/Mean" in names(opened)

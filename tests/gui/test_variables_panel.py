@@ -56,9 +56,12 @@ def shown(window: Window, qtbot: QtBot, path: Path, rows: int) -> VariablesPanel
     return panel
 
 
+def row_of(panel: VariablesPanel, name: str) -> int:
+    return next(at for at in range(panel.rows.rowCount()) if panel.rows.index(at, 1).data() == name)
+
+
 def text(panel: VariablesPanel, name: str, column: str) -> str:
-    row = next(at for at in range(panel.rows.rowCount()) if panel.rows.index(at, 1).data() == name)
-    return panel.rows.index(row, COLUMNS.index(column)).data()
+    return panel.rows.index(row_of(panel, name), COLUMNS.index(column)).data()
 
 
 def test_that_graph_and_checkpoint_are_compared(window: Window, qtbot: QtBot, tuned: Path) -> None:
@@ -75,7 +78,7 @@ def test_that_graph_and_checkpoint_are_compared(window: Window, qtbot: QtBot, tu
 def test_that_a_click_selects_the_node_and_reads_its_values(window: Window, qtbot: QtBot, tuned: Path) -> None:
     panel = shown(window, qtbot, tuned, 4)
     assert text(panel, "net/w", "Max") == ""
-    panel._go(panel.rows.index(0, 0))
+    panel._go(panel.rows.index(row_of(panel, "net/w"), 0))
     assert window.session.selection == Selection("net/w")
     qtbot.waitUntil(lambda: text(panel, "net/w", "Max") == "5", timeout=WAIT)
     assert "6 values: 0, 1, 2, 3 …" in panel.numbers.text()
@@ -94,7 +97,7 @@ def test_that_values_of_all_are_read_and_odd_ones_told(window: Window, qtbot: Qt
     panel = shown(window, qtbot, tuned, 4)
     panel.all_values.click()
     qtbot.waitUntil(lambda: text(panel, "extra", "Mean") == "1.5", timeout=WAIT)
-    panel._go(panel.rows.index(3, 0))
+    panel._go(panel.rows.index(row_of(panel, "extra"), 0))
     assert "1 are NaN or infinite" in panel.numbers.text()
 
 
@@ -156,3 +159,22 @@ def test_that_numbers_in_names_sort_by_their_value(window: Window, qtbot: QtBot,
     panel = shown(window, qtbot, tmp_path / "alone", 3)
     panel.table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
     assert [panel.rows.index(row, 1).data() for row in range(3)] == ["layer_2", "layer_9", "layer_10"]
+
+
+def test_that_what_gets_no_value_comes_first_and_is_counted(window: Window, qtbot: QtBot, tuned: Path) -> None:
+    panel = shown(window, qtbot, tuned, 4)
+    statuses = [panel.rows.index(row, 0).data() for row in range(panel.rows.rowCount())]
+    assert statuses == ["✕ only graph", "≠ differs", "+ only checkpoint", "✓ in both"]
+    told = "33% of the graph's variables get a value, 1 stays uninitialised, 1 has another shape or type"
+    assert panel.totals.text() == told
+
+
+def test_that_no_column_must_be_scrolled_to(window: Window, qtbot: QtBot, tuned: Path) -> None:
+    panel = shown(window, qtbot, tuned, 4)
+    assert panel.table.isColumnHidden(COLUMNS.index("Min"))
+    panel._ask_all_values()
+    qtbot.waitUntil(lambda: not panel.table.isColumnHidden(COLUMNS.index("Min")), timeout=WAIT)
+    window.resize(1600, 1000)
+    qtbot.wait(50)
+    assert panel.table.horizontalScrollBar().maximum() == 0
+    assert panel.table.columnWidth(COLUMNS.index("Variable")) >= 130

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphviewer import protos
+from graphviewer.analysis.diff import compare
 from graphviewer.analysis.import_check import import_faults
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
@@ -143,3 +144,16 @@ def replayed(before: Document, history: Provenance) -> Result:
     """The same once more, from nothing but what the history says."""
     values = {one: WEIGHTS for one in before.graph.names if one.endswith("/w")}
     return operations()[history.operation].run(before, checkpoint=Values(values), **history.parameters)
+
+
+@pytest.mark.parametrize("name", sorted(set(operations()) - {"rename", "cut-inputs"}))
+@settings(max_examples=25)
+@given(networks())
+def test_that_a_result_is_told_as_its_file_would_be(name, given_network):
+    before, output = given_network
+    result = applied(name, before, output)
+    if result is None:
+        return
+    seen, told = (compare(before, result.document, known) for known in (None, result.provenance))
+    alike = seen.match == told.match  # a file may suggest that a node was renamed that the operation made anew
+    assert seen.status_before[alike].tolist() == told.status_before[alike].tolist()

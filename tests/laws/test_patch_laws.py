@@ -12,7 +12,7 @@ from graphviewer import protos
 from graphviewer.analysis.diff import compare
 from graphviewer.analysis.diff.patch import patch
 from graphviewer.model.document import Document
-from graphviewer.model.tensors import make_tensor
+from graphviewer.model.making import make_tensor
 from graphviewer.protos import DataType
 from graphviewer.resources import resource
 from tests.unit.diff_graphs import node

@@ -225,7 +225,7 @@ def test_that_the_training_tower_is_refused_with_the_nodes_that_are_in_training_
 
     with pytest.raises(OperationError, match=r"net/a/FusedBatchNormV3.*net/dropout") as error:
         freeze(original.document, ["net/prob"], inputs=["images"])
-    assert "--allow-training-mode" in error.value.hint
+    assert "allow training mode" in error.value.hint
 
 
 def test_that_an_iterator_is_cut_into_one_placeholder_per_output(tmp_path):

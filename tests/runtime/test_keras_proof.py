@@ -127,3 +127,17 @@ def test_that_each_variable_of_an_exported_model_counts_once(models):
 def test_that_any_graph_that_is_converted_can_be_proved(models, tmp_path):
     done = shell("convert", models / "plain", tmp_path / "model.meta", "--verify")
     assert ", verified: difference 0" in done.stdout
+
+
+def test_that_a_conversion_is_proved_with_the_values_that_are_given(models, tmp_path):
+    shell("convert", models / "plain.keras", tmp_path / "static.pb", "--run")
+    graph = open_document(tmp_path / "static.pb").graph
+    (given,) = [name for name, op in zip(graph.names, graph.ops, strict=True) if op == "Placeholder"]
+    words = ["convert", models / "plain.keras", tmp_path / "again.pb", "--run", "--feed", f"{given}=1,2,3,4,5"]
+
+    done = shell(*words, "--verify")
+    refused = shell(*words[:-2], "--force", *words[-2:], exits=2)
+
+    assert f"fed {given}: float32 [1, 5], as given" in done.stderr
+    assert "verified: difference" in done.stdout
+    assert "Add --verify" in refused.stderr

@@ -72,6 +72,7 @@ FOLDED = {
     "expand": lambda: tf.expand_dims(c([1, 2]), -1),
     "squeeze": lambda: tf.squeeze(c([[[1], [2]]]), [0]),
     "transpose": lambda: tf.transpose(c([[[1, 2]], [[3, 4]]]), [2, 0, 1]),
+    "transpose-a-scalar": lambda: RAW.Transpose(x=c(3), perm=c([])),
     "fill": lambda: tf.fill([2, 3], c(2.5, tf.float32)),
     "range": lambda: tf.range(10, 1, -3),
     "select": lambda: tf.where(c([True, False], tf.bool), c([1, 2]), c(7)),

@@ -7,7 +7,8 @@ import pytest
 import tensorflow as tf
 
 from graphviewer import protos
-from graphviewer.model.tensors import make_tensor, numpy_dtype, tensor_value
+from graphviewer.model.making import make_tensor
+from graphviewer.model.tensors import numpy_dtype, tensor_value
 
 DTYPES = [*range(1, 20), *range(22, 26), *range(29, 34)]  # TensorFlow's Python writes no float8 with 'fnuz'
 

@@ -8,6 +8,7 @@ from proof_graphs import saved
 
 from graphviewer.cli import main
 from graphviewer.errors import UnknownNameError
+from graphviewer.runtime.run import run
 from graphviewer.runtime.verify import verify
 
 v1 = tf.compat.v1
@@ -95,3 +96,52 @@ def test_that_feeds_that_the_outputs_do_not_need_are_told(graph):
     assert "other was not fed: the outputs do not need it" in result.stderr
     assert "n was not fed" not in result.stderr
     assert verify(graph, graph, ["y"], {"other": "1", "n": "2"}).unused == ("other",)
+
+
+@pytest.mark.parametrize(
+    ("use", "shape"),
+    [
+        (lambda x: tf.square(x), ()),
+        (lambda x: tf.matmul(x, tf.ones([2, 3])), (2, 2)),
+        (lambda x: tf.nn.conv2d(x, tf.ones([3, 3, 3, 2]), 1, "SAME"), (2, 64, 64, 3)),
+    ],
+    ids=["scalar", "rows", "images"],
+)
+def test_that_a_tensor_of_unknown_rank_is_tried_with_plausible_shapes(use, shape, tmp_path):
+    document = saved(lambda: tf.identity(use(v1.placeholder(tf.float32, None, "x")), name="y"), tmp_path)
+
+    found = verify(document, document, ["y"])
+    (output,), (fed,) = run(document, ["y"])
+
+    assert (found.verdict, found.reason, found.feeds[0].shape) == ("same", "difference 0", shape)
+    assert fed.shape == shape
+    assert output.value.size
+
+
+def test_that_where_no_shape_suits_all_made_up_feeds_are_asked_for(tmp_path):
+    def two() -> None:
+        first, second = v1.placeholder(tf.float32, None, "first"), v1.placeholder(tf.float32, None, "second")
+        tf.matmul(tf.reshape(first, [7, 5]), tf.reshape(second, [5, 7]), name="y")
+
+    document = saved(two, tmp_path)
+
+    found = verify(document, document, ["y"])
+    shell = CliRunner().invoke(main, ["verify", str(document.path), str(document.path), "--output", "y"])
+
+    assert (found.verdict, set(found.needs)) == ("cannot", {"first", "second"})
+    assert "--feed" not in found.hint
+    assert "--feed first=VALUE" in shell.stderr
+    assert "--feed second=VALUE" in shell.stderr
+
+
+def test_that_no_rank_is_guessed_where_functions_are_called(tmp_path):
+    @tf.function
+    def filtered(x):
+        return tf.nn.conv2d(x, tf.ones([3, 3, 3, 2]), 1, "SAME")
+
+    document = saved(lambda: tf.identity(filtered(v1.placeholder(tf.float32, None, "x")), name="y"), tmp_path)
+
+    found = verify(document, document, ["y"])
+
+    assert (found.verdict, found.needs) == ("cannot", ("x",))
+    assert "The shape of 'x' is not known" in found.reason

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from graphviewer import protos
 from graphviewer.cli import main
-from graphviewer.model.tensors import const_node
+from graphviewer.model.making import const_node
 from graphviewer.protos import DataType
 
 

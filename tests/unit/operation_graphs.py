@@ -9,7 +9,8 @@ import numpy as np
 
 from graphviewer import protos
 from graphviewer.model.document import Document
-from graphviewer.model.tensors import const_node, tensor_value
+from graphviewer.model.making import const_node
+from graphviewer.model.tensors import tensor_value
 from graphviewer.operations.registry import Result, operations
 from graphviewer.protos import DataType
 

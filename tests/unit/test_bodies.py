@@ -220,3 +220,13 @@ def test_that_the_call_of_the_default_signature_is_open_and_those_that_save_are_
 def test_that_ops_which_call_by_an_attribute_count_as_calls():
     assert calling_ops(branching().unfolded) == {"yes", "no", "If"}
     assert isinstance(branching().unfolded, Unfolded)
+
+
+def test_that_scopes_of_gradients_and_savers_are_not_opened_first():
+    graph_def = protos.GraphDef()
+    for scope in ("gradients", "net", "save_1"):
+        for at in range(12):
+            graph_def.node.add(name=f"{scope}/n{at}", op="NoOp")
+    shown = Document("graphdef", graph_def)
+    scopes = shown.unfolded.scopes
+    assert {scopes.path(item) for item in first_open(shown)} == {"", "net"}

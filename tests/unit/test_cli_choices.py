@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 
+import click
 import numpy as np
 import pytest
 from checkpoint_files import write_bundle
@@ -12,6 +13,7 @@ from cli_graphs import loaded, op, run
 from cli_graphs import write as write_nodes
 from format_files import graph, meta_graph, saved_model, write
 
+from graphviewer.cli import main
 from graphviewer.formats import open_document
 from graphviewer.protos import DataType
 
@@ -135,3 +137,30 @@ def test_that_the_variables_of_a_checkpoint_alone_are_listed(tmp_path):
     text = run("variables", tmp_path / "model.ckpt").stdout
     assert "1 variable in model.ckpt" in text
     assert "float32 [2, 3]" in text
+
+
+@pytest.mark.parametrize("verb", ["run", "verify"])
+def test_that_numbers_out_of_range_are_refused_before_the_work(verb, tmp_path):
+    paths = [str(tmp_path / name) for name in ("a.pb", "b.pb")][: 1 if verb == "run" else 2]
+    result = run(verb, *paths, "--seed", "-1")
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (
+        2,
+        "graphviewer: Invalid value for '--seed': -1 is not in the range x>=0.",
+    )
+
+
+def test_that_every_numeric_option_of_every_verb_has_a_least_value():
+    verbs = [main.get_command(click.Context(main), name) for name in main.list_commands(click.Context(main))]
+    numeric = [option for verb in verbs for option in verb.params if isinstance(option.type, click.types.IntParamType)]
+    assert numeric
+    assert all(isinstance(option.type, click.IntRange) and option.type.min is not None for option in numeric)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("",), ("info", ""), ("diff", "a.pb", ""), ("freeze", "a.pb", "-o", ""), ("freeze", "a.pb", "--checkpoint", "")],
+)
+def test_that_an_empty_path_is_said_to_be_empty(words):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[0].endswith("The path is empty.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import click
+import numpy as np
 import pytest
 from cli_graphs import loaded, nodes, op, run, write
 from format_files import graph, meta_graph, saved_model
@@ -12,7 +13,7 @@ from format_files import write as write_message
 
 from graphviewer.cli import main
 from graphviewer.cli.output import table
-from graphviewer.model.tensors import const_node
+from graphviewer.model.making import const_node
 from graphviewer.protos import DataType
 
 
@@ -92,3 +93,40 @@ def test_that_a_damaged_file_is_not_proved(tmp_path):
     assert result.exit_code == 2
     assert "exclude each other" in result.stderr
     assert not (tmp_path / "out.pb").exists()
+
+
+def test_that_check_tells_of_nodes_that_compute_as_in_training_though_they_are_no_fault(tmp_path):
+    norm = op("bn", "FusedBatchNormV3", "x", "s", "s", "s", "s", T=1, U=1)
+    norm.attr["is_training"].b = True
+    scale = const_node("s", DataType.FLOAT, values=np.ones(1, np.float32))
+    graph = write(tmp_path / "bn.pb", op("x", "Placeholder", dtype=1), scale, norm)
+    result = run("check", graph)
+    assert result.exit_code == 0 and "no problems found" in result.stdout
+    assert "'bn'" in result.stderr and "apply inference-mode" in result.stderr
+    found = loaded(run("check", graph, "--json"))
+    assert found["problems"] == [] and "as in training" in found["notes"][0]
+
+
+def test_that_outputs_tells_how_a_switch_is_fixed(tmp_path):
+    switch = op("phase", "Placeholder", dtype=10)
+    nodes = [op("x", "Placeholder", dtype=1), switch, op("y", "Select", "phase", "x", "x", T=1)]
+    result = run("outputs", write(tmp_path / "g.pb", *nodes), "--output", "y")
+    assert "a switch such as is_training, which inference mode fixes" in result.stdout
+    assert "apply inference-mode" in result.stderr and "--flags" in result.stderr
+
+
+def test_that_a_diff_names_the_only_node_of_a_scope_that_changed(tmp_path):
+    same = [op(f"conv/n{at}", "NoOp") for at in range(3)]
+    before = write(tmp_path / "a.pb", op("conv/act", "Relu"), *same)
+    after = write(tmp_path / "b.pb", op("conv/act", "Relu6"), *same)
+    lines = run("diff", str(before), str(after)).stdout.splitlines()
+    assert "~ conv/act  op Relu → Relu6" in lines
+
+
+def test_that_sizes_say_whether_they_are_of_files_or_of_graphs(tmp_path):
+    file = write(tmp_path / "g.pb", *nodes())
+    assert "on disk" in run("info", file).stdout
+    assert "file of " in run("freeze", file, "--output", "prob", "-o", tmp_path / "a.pb").stdout.partition("→ file")[0]
+    model = write_message(tmp_path / "model" / "saved_model.pb", saved_model(meta_graph(graph(3), "serve")))
+    made = run("strip", model.parent, "--output", "n2", "-o", tmp_path / "b.pb")
+    assert "graph of " in made.stdout and "→ file of " in made.stdout

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from operation_graphs import const, document, node
 from test_signature_names import served
@@ -79,9 +82,45 @@ def test_that_other_numbers_of_outputs_are_not_paired():
         paired_outputs(served("serving_default"), static("a", "b", "c"), [])
 
 
-def test_that_two_bare_graphs_are_not_paired():
+def test_that_the_lone_outputs_of_two_bare_graphs_are_paired_and_others_are_not():
+    expected = [("a", "b", "their position")]
+    assert texts(paired_outputs(static("a"), static("b"), [])) == expected
+    assert texts(paired_outputs(static("a"), static("b"), ["a"])) == expected
+    for before, after in ((static("a", "b"), static("c", "d")), (static("a"), static("c", "d"))):
+        with pytest.raises(OperationError, match="no output in common"):
+            paired_outputs(before, after, [])
+
+
+def test_that_lone_outputs_of_other_dtypes_are_not_paired():
+    after = document(const("c", 1.0), node("b = Cast c", SrcT=F, DstT=DataType.INT32))
     with pytest.raises(OperationError, match="no output in common"):
-        paired_outputs(static("a"), static("b"), [])
+        paired_outputs(static("a"), after, [])
+
+
+def test_that_a_pair_is_chosen_by_writing_both_names():
+    before, after = static("a", "b"), static("c", "d", "a")
+    assert texts(paired_outputs(before, after, ["a=d"])) == [("a", "d", "your choice")]
+    assert texts(paired_outputs(before, after, ["a=d,b=c:0", "a=a"])) == [
+        ("a", "d", "your choice"),
+        ("b", "c", "your choice"),
+        ("a", "a", ""),
+    ]
+    for text in ("a=", "=a", "a=c=d"):
+        with pytest.raises(OperationError, match="pairs no two outputs"):
+            paired_outputs(before, after, [text])
+
+
+def test_that_an_unknown_name_is_told_with_the_graph_that_lacks_it():
+    before, after = static("a", "b"), replace(static("a", "c"), path=Path("folder/frozen.pb"))
+    for names, place in (
+        (["a=z"], r"no node 'z' in the result \(frozen.pb\)\."),
+        (["z=a"], r"no node 'z' in the original\."),
+        (["b"], r"no node 'b' in the result \(frozen.pb\)\."),
+        (["c"], r"no node 'c' in the original\."),
+        (["z"], r"no node 'z' in either graph\."),
+    ):
+        with pytest.raises(UnknownNameError, match=place):
+            paired_outputs(before, after, names)
 
 
 def test_that_outputs_of_other_dtypes_are_not_paired():

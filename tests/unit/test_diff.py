@@ -8,9 +8,9 @@ from diff_graphs import counts, document, dtype, matches, node, statuses
 
 from graphviewer import protos
 from graphviewer.analysis.diff import STATUSES, by_op, by_role, compare, rollup
+from graphviewer.model.making import const_node
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.provenance import Origin, Provenance, Removal
-from graphviewer.model.tensors import const_node
 from graphviewer.protos import DataType
 
 
@@ -52,6 +52,11 @@ def test_that_nodes_of_one_side_are_removed_and_added():
         ("Relu", "Placeholder", "Relu → placeholder"),
         ("Merge", "Identity", "branch of a folded cond"),
         ("RefSwitch", "Switch", "RefSwitch → Switch"),
+        ("Fill", "Const", "Fill → constant"),
+        ("VarIsInitializedOp", "Const", "VarIsInitializedOp → constant"),
+        ("StatefulPartitionedCall", "Identity", "call → body"),
+        ("StatelessIf", "PartitionedCall", "branch of a folded cond"),
+        ("Mul", "Identity", "Mul → Identity"),
     ],
 )
 def test_that_conversions_are_recognised_by_their_ops(old, new, says):
@@ -267,7 +272,7 @@ def test_that_recursive_functions_end():
 
 def test_that_provenance_gives_links_and_reasons():
     before = document(
-        node("v", "VariableV2"), node("old", "Relu", "v"), node("loss", "Mean"), node("id", "Identity", "v")
+        node("v", "VariableV2"), node("id", "Identity", "v"), node("old", "Relu", "id"), node("loss", "Mean")
     )
     after = document(node("v", "Const"), node("fresh", "Relu", "v"), node("axis", "Const"))
     provenance = Provenance(
@@ -342,3 +347,53 @@ def test_that_changes_roll_up_by_scope_op_and_role():
     assert by_role(diff, roles) == {"loss": {"removed": 2}, "inference": {"unchanged": 1}}
     with pytest.raises(ValueError, match="neither side"):
         rollup(diff, document(node("q", "NoOp")).scopes)
+
+
+def test_that_a_switch_is_spliced_when_its_consumers_read_its_input():
+    before = document(node("x", "Placeholder"), node("s", "Switch", "x", "p"), node("y", "Relu", "s:1"))
+    assert statuses(compare(before, document(before.node(0), node("y", "Relu", "x")))) == {
+        "s": "spliced",
+        "y": "rewired",
+    }
+
+
+def test_that_an_operation_and_a_file_tell_of_an_unread_identity_alike():
+    before, after = document(node("v", "VariableV2"), node("id", "Identity", "v")), document(node("v", "VariableV2"))
+    told = compare(before, after, Provenance({}, {"id": Removal("spliced", "passes v on")})).changes[0]
+    assert told.status == compare(before, after).changes[0].status == "removed"
+    assert told.reason == "this Identity passed its input on, and nothing that is left read it"
+
+
+def test_that_values_in_place_of_handles_are_a_conversion():
+    resource, value = (protos.AttrValue(type=number) for number in (protos.DataType.RESOURCE, protos.DataType.FLOAT))
+    before, after = (document(node("v", "Placeholder"), node("e", "Enter", "v", T=one)) for one in (resource, value))
+    (change,) = compare(before, after).changes
+    assert (change.status, change.details["conversion"]) == ("converted", "handle → value")
+    assert compare(after, before).changes[0].status == "changed"
+
+
+def test_that_common_names_in_two_scopes_are_no_renamed_scope():
+    names = [f"gradients/{name}" for name in ("Identity", "Switch", "Shape", "Sum", "Mul", "Neg", "Exp", "Abs")]
+    others = ("bn/cond/Identity", "bn/cond/Switch", "bn/cond/pred_id")
+    op = lambda name: name.rpartition("/")[2].replace("pred_id", "Relu")  # noqa: E731
+    before = document(node("x", "Placeholder"), *(node(name, op(name), "x") for name in names))
+    after = document(node("z", "Const"), *(node(name, op(name), "z") for name in others))
+    assert "renamed" not in statuses(compare(before, after)).values()
+
+
+def test_that_a_dropout_whose_input_is_read_now_is_spliced_and_its_parts_are_removed():
+    before = document(
+        node("x", "Placeholder"),
+        node("random", "RandomUniform", "shape"),
+        node("mask", "GreaterEqual", "random", "rate"),
+        node("scaled", "Mul", "x", "scale"),
+        node("drop", "SelectV2", "mask", "scaled", "zero"),
+        node("y", "Relu", "drop"),
+    )
+    after = document(before.node(0), node("y", "Relu", "x"))
+    removed = dict.fromkeys(("random", "mask", "scaled"), "removed")
+    assert statuses(compare(before, after)) == {**removed, "drop": "spliced", "y": "rewired"}
+    plain = document(
+        *(one for one in before.graph_def.node if one.name != "random")
+    )  # nothing says that it is a dropout
+    assert statuses(compare(plain, after))["drop"] == "removed"

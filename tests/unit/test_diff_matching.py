@@ -13,8 +13,8 @@ from graphviewer import protos
 from graphviewer.analysis.diff import compare
 from graphviewer.errors import UnknownNameError
 from graphviewer.model.document import Document
+from graphviewer.model.making import const_node
 from graphviewer.model.provenance import Provenance, Removal
-from graphviewer.model.tensors import const_node
 from graphviewer.protos import DataType
 
 

@@ -104,3 +104,19 @@ def test_that_scopes_are_summed_up_in_words(diff):
         "save": "1 removed",
     }
     assert in_words(by_scope(merged.document.scopes, merged.overlay, depth=2)["net/w"]) == "2 removed, 1 converted"
+
+
+def test_that_what_a_node_is_needed_for_is_no_reason_to_go(roles, diff):
+    codes = np.full_like(roles.codes, list(roles.categories).index("inference"))
+    told = [one for one in explained(diff, replace(roles, codes=codes)).changes if one.status == "removed"]
+    assert {one.reason for one in told} == {"inference: only in the first graph"}
+
+
+def test_that_a_role_that_lost_only_one_kind_of_node_says_which():
+    reads = [node(f"train/{name}/read", "Identity", "net/w") for name in "abc"]
+    before = document(*NODES, *reads)
+    diff = compare(before, document(*NODES))
+    roles = roles_of_before(diff)
+    codes = roles.codes.copy()
+    codes[-3:] = list(roles.categories).index("optimizer")
+    assert role_sentences(diff, replace(roles, codes=codes)) == ["3 of 5 optimizer nodes removed, all Identity"]

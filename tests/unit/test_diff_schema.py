@@ -14,7 +14,7 @@ from test_diff_variables import compared
 from graphviewer.analysis.diff import MATCHES, STATUSES, compare
 from graphviewer.analysis.diff.purposes import explained, roles_of_before
 from graphviewer.analysis.diff.variables import VALUE
-from graphviewer.model.tensors import const_node
+from graphviewer.model.making import const_node
 from graphviewer.protos import DataType
 from graphviewer.resources import resource
 

@@ -13,7 +13,7 @@ from graphviewer import protos
 from graphviewer.analysis.diff import compare
 from graphviewer.analysis.diff.values import distance, told
 from graphviewer.model.document import Document, Payload, Payloads
-from graphviewer.model.tensors import make_tensor
+from graphviewer.model.making import make_tensor
 from graphviewer.protos import DataType
 
 

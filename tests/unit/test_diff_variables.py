@@ -10,7 +10,7 @@ from cli_graphs import loaded, op, run, write
 from graphviewer.analysis.diff.variables import Stored, compare_variables, values_of
 from graphviewer.errors import CheckpointError
 from graphviewer.formats import open_document
-from graphviewer.model.tensors import const_node
+from graphviewer.model.making import const_node
 from graphviewer.protos import DataType
 
 F = DataType.FLOAT
@@ -132,3 +132,31 @@ def test_that_a_graph_has_the_values_of_its_checkpoint(checkpoints, tmp_path):
     values = values_of(open_document(graph, checkpoint=checkpoints[1]))
     assert values["w"].read().tolist() == [0, 2, 4, 6]
     assert (values["w"].is_listed, values["zeros"].is_listed) == (True, False)
+
+
+def test_that_values_that_several_hold_are_linked_where_both_sides_have_as_many():
+    ones = [1, 1, 1]
+    found = compared({"bn1/gamma": ones, "bn2/gamma": ones}, {"x/Cast": ones, "y/Cast_1": ones})
+    assert [(one.before, one.after, one.match) for one in found.changes] == [
+        ("bn1/gamma", "x/Cast", "value"),
+        ("bn2/gamma", "y/Cast_1", "value"),
+    ]
+    assert "or another of the 2 that hold this value" in found.changes[0].reason
+
+
+def test_that_the_numbers_add_up_with_what_is_left_out():
+    size = stored([3.0], is_listed=False)
+    found = compare_variables({"w": stored([1]), "size": size}, {"w": stored([2]), "p": size, "q": size})
+    assert (found.counts, found.left_out) == ((2, 3), (1, 2))
+    told = found.summary()
+    assert found.counts[1] == told["changed"] + told["added"] + told["unchanged"] + found.left_out[1]
+
+
+def test_that_names_that_any_two_networks_have_are_no_renamed_scope():
+    before = {"encoder/kernel": [1, 2], "encoder/bias": [3, 3]}
+    after = {"logits/kernel": [5, 6], "logits/bias": [7, 8]}
+    assert {status for status, _ in told(compared(before, after)).values()} == {"removed", "added"}
+    after["logits/bias"] = before["encoder/bias"]
+    assert {status for status, _ in told(compared(before, after)).values()} == {"renamed"}
+    retrained = {f"my_{name}": [9, 9] for name in before}
+    assert {status for status, _ in told(compared(before, retrained)).values()} == {"renamed"}

@@ -4,7 +4,7 @@ import pytest
 from graphs import BOOL, FLOAT, INT32, RESOURCE, STRING, GraphBuilder, shuffled, training_graph
 
 from graphviewer import protos
-from graphviewer.analysis.endpoints import refuse_output, suggest_inputs, suggest_outputs, warn_output
+from graphviewer.analysis.endpoints import refuse_output, suggest_inputs, suggest_outputs, taken_text, warn_output
 from graphviewer.model.document import Document, Payload, Payloads
 from graphviewer.model.names import Endpoint
 
@@ -236,3 +236,23 @@ def test_that_nodes_in_training_mode_are_counted_in_words(count, told):
     best = suggest_outputs(b.document())[0]
     assert best.name == "y"
     assert told in best.reason
+
+
+def test_that_other_ends_of_a_network_are_told_where_the_best_one_is_taken():
+    b = frozen_network()
+    for name, op in (("box", "BiasAdd"), ("mark", "BiasAdd")):
+        b.node(f"{name}/matmul", "MatMul", "x", "w", T=FLOAT)
+        b.node(name, op, f"{name}/matmul", "w", T=FLOAT)
+    b.node("best", "ArgMax", "y", T=FLOAT)
+    document = b.document()
+    text = taken_text(document, suggest_outputs(document))
+    taken = text.split("'")[1]
+    assert taken in ("y", "best") and text.startswith(f"No output was named; '{taken}' was taken: ")
+    assert "2 more are as likely: " in text and "'box'" in text and "'mark'" in text
+    assert "hidden" not in text and "matmul" not in text.partition("as likely")[2]
+    assert text.endswith("; name them with --output.")
+
+
+def test_that_of_one_end_alone_nothing_else_is_told():
+    document = frozen_network().document()
+    assert "likely" not in taken_text(document, suggest_outputs(document))

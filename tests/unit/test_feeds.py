@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,18 @@ from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.tensors import numpy_dtype
 from graphviewer.protos import DataType
-from graphviewer.runtime.feeds import FeedError, Wanted, batch_size, make, narrowed, read, wanted
+from graphviewer.runtime.feeds import (
+    FeedError,
+    Wanted,
+    batch_size,
+    guesses,
+    has_any_rank,
+    make,
+    make_all,
+    narrowed,
+    read,
+    wanted,
+)
 
 FLOAT = DataType.FLOAT
 
@@ -66,6 +80,50 @@ def test_that_values_depend_on_the_name_and_the_seed_alone():
 def test_that_what_cannot_be_made_up_is_asked_for(want, reason):
     with pytest.raises(FeedError, match=reason):
         make(want)
+
+
+def test_that_all_tensors_that_no_value_can_be_made_for_are_named_at_once():
+    wants = [Wanted("a", FLOAT, None), Wanted("b", FLOAT, [2]), Wanted("c", DataType.RESOURCE, [])]
+    with pytest.raises(FeedError, match="for 2 tensors: 'a' .float32 of unknown rank.") as caught:
+        make_all(wants, 0, 2)
+    assert caught.value.needs == ("a",)
+    assert "a short list" in caught.value.hint
+    assert "computed from it" in caught.value.hint
+    assert "--feed" not in caught.value.hint
+
+
+def test_that_only_what_has_a_dtype_and_no_usual_value_is_given_guessed_shapes():
+    assert has_any_rank(Wanted("x", FLOAT, None))
+    for want in (
+        Wanted("x", FLOAT, []),
+        Wanted("keep_prob", FLOAT, None),
+        Wanted("x", 0, None),
+        Wanted("x", DataType.RESOURCE, None),
+    ):
+        assert not has_any_rank(want)
+    assert [len(shape) for shape in guesses(3)] == [0, 1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("given", "shape", "value"),
+    [
+        ("0.7,0.7,0.8", [3], [0.7, 0.7, 0.8]),
+        ("0.7, 0.7, 0.8", [-1, 3], [[0.7, 0.7, 0.8]]),
+        ("7,", [1], [7.0]),
+        ("1,true", None, [1.0, 1.0]),
+    ],
+)
+def test_that_a_short_list_is_a_row_of_numbers(given, shape, value):
+    np.testing.assert_array_equal(read(given, Wanted("t", FLOAT, shape)), np.array(value, np.float32), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [("0.7,0.7", r"'0.7,0.7' has the shape \[2\]"), ("1,,2", "no file"), ("1,x", "no file"), (",", "no file")],
+)
+def test_that_a_list_that_does_not_fit_is_refused(given, reason):
+    with pytest.raises(FeedError, match=reason):
+        read(given, Wanted("t", FLOAT, [3]))
 
 
 def test_that_tensors_fed_together_share_the_batch_size_that_one_of_them_has():
@@ -227,3 +285,40 @@ def test_that_the_batch_of_the_graphs_own_pipeline_is_known_though_any_may_be_fe
     want = wanted(Document("graphdef", graph_def), Endpoint("next"))
 
     assert (want.shape, want.usual_shape) == ([-1, 3], [40, 3])
+
+
+def _header(version: tuple[int, int], shape: tuple[int, ...]) -> bytes:
+    """The beginning of a .npy file that declares floats of a shape, and a few bytes of them."""
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    length = len(text).to_bytes(2 if version == (1, 0) else 4, "little")
+    return b"\x93NUMPY" + bytes(version) + length + text + bytes(16)
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+@pytest.mark.parametrize("shape", [(99_999_999_999, 10), (5,)])
+def test_that_an_array_that_declares_more_than_its_file_holds_is_named(version, shape, tmp_path):
+    (tmp_path / "x.npy").write_bytes(_header(version, shape))
+    with pytest.raises(FeedError, match=r"x\.npy is no array .* declares [\d,]+ bytes of values, and 16 are there"):
+        read(str(tmp_path / "x.npy"), Wanted("x", FLOAT, [-1, 10]))
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", _header(version, shape))
+    with pytest.raises(FeedError, match=r"x\.npz is no array .* declares [\d,]+ bytes of values, and 16 are there"):
+        read(str(tmp_path / "x.npz"), Wanted("x", FLOAT, [-1, 10]))
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_that_an_array_that_is_all_there_is_read_in_every_version_of_the_format(version, tmp_path):
+    (tmp_path / "x.npy").write_bytes(_header(version, (2, 2)))
+    assert read(str(tmp_path / "x.npy"), Wanted("x", FLOAT, [2, 2])).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_that_what_is_no_file_is_said_to_be_what_it_is(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for place, kind in ((tmp_path / "pipe", "a named pipe"), (os.devnull, "a device"), (tmp_path, "a folder")):
+        with pytest.raises(FeedError, match=f"{place} is {kind}, and not a value for 'x'"):
+            read(str(place), Wanted("x", FLOAT, [2]))
+
+
+def test_that_a_list_longer_than_a_name_of_a_file_is_a_row():
+    assert read(",".join(["1"] * 400), Wanted("x", FLOAT, [-1, 400])).shape == (1, 400)

@@ -257,3 +257,37 @@ def test_that_a_name_beyond_ascii_and_a_chain_of_20000_survive(tmp_path):
     made.node[0].name = "знак/名"
     opened = open_document(write(tmp_path / "a.pb", made))
     assert opened.graph_def == made
+
+
+@pytest.mark.parametrize("depth", [33, 80, 3000])
+@pytest.mark.parametrize("above", [0, 1 << 20])
+def test_that_text_deeper_than_the_binary_form_allows_is_said_to_be_nested_too_deeply(
+    tmp_path, monkeypatch, depth, above
+):
+    monkeypatch.setattr(text, "PROTOC_ABOVE", above)
+    monkeypatch.setattr(text, "_PIECE", 1000)
+    function = 'func { name: "g" attr { key: "f" value { '
+    (tmp_path / "a.pbtxt").write_text(
+        'node { name: "a" op: "Const" attr { key: "f" value { ' + function * depth + "i: 1 " + "}" * (3 * depth + 3)
+    )
+    with pytest.raises(ReadError, match="nested too deeply"):
+        open_document(tmp_path / "a.pbtxt")
+
+
+@pytest.mark.parametrize("above", [0, 1 << 20])
+def test_that_braces_in_strings_are_no_nesting(tmp_path, monkeypatch, above):
+    monkeypatch.setattr(text, "PROTOC_ABOVE", above)
+    (tmp_path / "a.pbtxt").write_text('node { name: "%s" op: "NoOp" }' % ("{" * 200))
+    assert open_document(tmp_path / "a.pbtxt").graph_def.node[0].name == "{" * 200
+
+
+def test_that_tags_which_choose_nothing_are_told(tmp_path):
+    path = tmp_path / "graph.pb"
+    graph = protos.GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    path.write_bytes(graph.SerializeToString())
+
+    told = [problem.reason for problem in open_document(path, tags=["a", "b"]).problems]
+
+    assert "The file holds one graph and no tags: 'a,b' chose nothing." in told
+    assert not any("tags" in problem.reason for problem in open_document(path).problems)

@@ -131,3 +131,10 @@ def test_that_constants_over_two_gibibytes_are_predicted(monkeypatch):
     result = freeze(network(), Values({"net/w": WEIGHTS}))
 
     assert "TensorFlow cannot read a GraphDef over 2 GiB" in result.warnings[-1]
+
+
+def test_that_a_renaming_without_such_keys_is_told():
+    checkpoint = Values({"net/w": WEIGHTS})
+    told = "The renaming 'net=tower_0' changed nothing: the checkpoint has no keys under 'tower_0'"
+    assert told in " ".join(freeze(network(), checkpoint, rename="net=tower_0").warnings)
+    assert not freeze(network(), Values({"tower_0/net/w": WEIGHTS}), rename="=tower_0").warnings

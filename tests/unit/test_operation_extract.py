@@ -313,3 +313,50 @@ def test_that_a_long_chain_takes_no_recursion():
     result = extract(document(*chain, "end = Neg n0"), ["n4999"])
 
     assert len(result.document.graph_def.node) == 5_000
+
+
+def split_network():
+    made = node("sp = Split axis x", T=DataType.FLOAT)
+    made.attr["num_split"].i = 2
+    axis = const("axis", 0, DataType.INT32)
+    unique = node("u = Unique x", T=DataType.FLOAT, out_idx=DataType.INT32)
+    return document(
+        node("x = Placeholder", dtype=DataType.FLOAT), axis, made, unique, node("y = AddV2 sp:1 u", T=DataType.FLOAT)
+    )
+
+
+@pytest.mark.parametrize("given", ["sp:2", "x:5", "u:2"])
+def test_that_an_input_that_no_node_gives_is_refused(given):
+    with pytest.raises(OperationError, match=f"there is no '{given}' to feed"):
+        extract(split_network(), ["y"], [given])
+
+
+@pytest.mark.parametrize(
+    ("given", "warning"),
+    [
+        ("u:1", "y does not depend on the input 'u:1'."),
+        ("sp:0", "y does not depend on the input 'sp:0', but on 'sp:1': that is fed instead."),
+        ("axis", ""),
+        ("sp:1", ""),
+        ("u", ""),
+        ("x", ""),
+    ],
+)
+def test_that_an_input_that_is_not_read_is_named_with_its_port(given, warning):
+    assert " ".join(extract(split_network(), ["y"], [given]).warnings) == warning
+
+
+def test_that_several_inputs_of_one_node_are_told_apart():
+    assert extract(split_network(), ["y"], ["sp:1", "u:0", "u:1"]).warnings == (
+        "y does not depend on the input 'u:1'.",
+    )
+
+
+def test_that_what_lies_in_a_loop_cannot_be_fed():
+    before = document(
+        node("x = Placeholder", dtype=DataType.FLOAT), node("enter = Enter x", T=DataType.FLOAT, frame_name="f"),
+        node("again = Neg enter", T=DataType.FLOAT), node("y = Exit again", T=DataType.FLOAT),
+    )  # fmt: skip
+    with pytest.raises(OperationError, match="'again' lies inside a loop and cannot be fed"):
+        extract(before, ["y"], ["again"])
+    assert extract(before, ["y"], ["x"]).inputs == ("x",)

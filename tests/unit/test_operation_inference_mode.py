@@ -295,3 +295,24 @@ def test_that_a_saver_stays_where_it_alone_knows_the_keys():
     assert "save/SaveV2" in by_name(inference_mode(saved(b"average/w")).document)
     assert inference_mode(saved(b"average/w")).document.saver == meta.saver_def
     assert "save/SaveV2" not in by_name(inference_mode(saved(b"w")).document)
+
+
+def test_that_a_dropout_that_keeps_a_constant_in_a_branch_stays_as_an_identity():
+    layer, waiting = dropout("keep"), const("c", 7.0)
+    for part in layer:
+        part.input[:] = ["switch:1" if text == "x" else text for text in part.input]
+    waiting.input.append("^drop")
+    before = document(
+        placeholder(),
+        node("choice = Placeholder", dtype=DataType.BOOL, shape=[]),
+        identity("switch = Switch x choice"),
+        const("keep", 0.8),
+        *layer,
+        waiting,
+        identity("y = Merge switch c"),
+    )
+
+    after = lines(inference_mode(before, inputs=["choice"]).document)
+
+    assert "drop = Identity switch:1" in after
+    assert "c = Const ^drop" in after

@@ -161,11 +161,45 @@ def test_that_functions_that_call_others_twice_do_not_grow_without_end(monkeypat
         for n in range(40)
     ]
     last = function("f40", {"a": F}, {"out": (F, "a")})
+    monkeypatch.setattr(inline_functions, "Call", None)  # nothing is written out before it is counted
 
     with pytest.raises(OperationError, match="more than 1,000 nodes"):
         apply(
             "inline-functions", document(placeholder(), call("y = PartitionedCall x", "f0"), functions=[*levels, last])
         )
+
+
+def test_that_what_is_counted_is_what_is_inlined(monkeypatch):
+    before = document(
+        placeholder(), call("y = PartitionedCall x", "twice"), call("z = PartitionedCall y", "twice"),
+        functions=[TWICE, SQUARE],
+    )  # fmt: skip
+    size = len(apply("inline-functions", before).document.graph)
+    monkeypatch.setattr(inline_functions, "MOST_NODES", size)
+    apply("inline-functions", before)
+    monkeypatch.setattr(inline_functions, "MOST_NODES", size - 1)
+    monkeypatch.setattr(inline_functions, "Call", None)
+    with pytest.raises(OperationError, match="more than"):
+        apply("inline-functions", before)
+
+
+def test_that_a_body_in_a_branch_waits_for_all_inputs_of_its_call():
+    seven = function("seven", {"a": F}, {"out": (F, "c:output:0")}, const("c", 7.0))
+    before = document(
+        placeholder(),
+        node("p = Placeholder", dtype=DataType.BOOL, shape=[]),
+        identity("switch = Switch x p"),
+        call("y = PartitionedCall switch:1 ^p", "seven"),
+        functions=[seven],
+    )
+
+    assert lines(apply("inline-functions", before).document)[3:] == [
+        "y = Identity y/c ^y/called",
+        "y/a/given = Identity switch:1 ^p",
+        "y/called = NoOp ^y/a/given",
+        "y/a = Identity y/a/given ^y/called",
+        "y/c = Const ^y/called",
+    ]
 
 
 def test_that_lost_gradients_are_told():

@@ -1,5 +1,7 @@
 """Removing pass-through nodes: TensorFlow's rules, without its mistakes."""
 
+from time import process_time
+
 from operation_graphs import PRODUCER, assert_every_node_accounted_for, by_name, const, document, lines, node
 
 from graphviewer import protos
@@ -70,3 +72,28 @@ def test_that_a_ring_of_identities_in_a_damaged_file_ends():
 
     assert set(after) == {"a", "b", "y", "x", "z"}
     assert list(after["z"].input) == ["x"]
+
+
+def test_that_a_long_chain_of_identities_takes_one_walk():
+    chain = [f"i{at} = Identity {f'i{at - 1}' if at else 'x'}" for at in reversed(range(20_000))]
+    before = document(const("x", 1.0), *chain, "y = Neg i19999")
+
+    started = process_time()
+    after = remove(before).document
+
+    assert process_time() - started < 2
+    assert lines(after) == ["x = Const", "y = Neg x"]
+
+
+def test_that_what_leads_into_a_ring_stays_with_it():
+    before = document("a = Identity b", "b = Identity a", "c = Identity a", "y = Neg c")
+    assert lines(remove(before).document) == ["a = Identity b", "b = Identity a", "c = Identity a", "y = Neg c"]
+
+
+def test_that_a_check_stays_where_it_alone_keeps_a_constant_in_a_branch():
+    waiting = const("c", 7.0)
+    waiting.input.append("^check")
+    before = document(
+        const("x", 1.0), "p = Placeholder", "s = Switch x p", "check = CheckNumerics s:1", waiting, "y = Merge s c"
+    )
+    assert lines(remove(before).document) == lines(before)

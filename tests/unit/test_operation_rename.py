@@ -82,6 +82,9 @@ def test_that_scopes_come_off_go_on_and_change_places(scopes, names):
         ("e=", "does not allow the name ''"),
         ("a", "renames nothing"),
         ("a=a", "renames nothing"),
+        ("=top,a/c=x", "'=top' comes first and renames all of 'a/c', so that 'a/c=x' renames nothing"),
+        ("a=b,a/b=c", "'a=b' comes first and renames all of 'a/b'"),
+        ("a=b,a=c", "'a=b' comes first and renames all of 'a', so that 'a=c' renames nothing"),
         (" , ", "No scope was named"),
     ],
 )

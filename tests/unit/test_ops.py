@@ -5,6 +5,7 @@ from graphs import FLOAT, GraphBuilder
 
 from graphviewer import protos
 from graphviewer.analysis import ops
+from graphviewer.analysis.control_flow import inside_branches, inside_loops, variables_behind
 from graphviewer.analysis.effects import effect_only
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph
@@ -115,7 +116,7 @@ def test_that_a_variable_is_seen_through_reads_entries_and_switches():
     b.node("used", "Relu", "same")
     b.node("p", "Placeholder", dtype=DataType.BOOL)
     graph = Graph.from_nodes(b.graph_def.node)
-    behind = ops.variables_behind(graph)
+    behind = variables_behind(graph)
     assert [behind[graph.index[name]] for name in ("v", "enter", "switch", "read", "same")] == [0] * 5
     assert [behind[graph.index[name]] for name in ("used", "p")] == [-1, -1]
 
@@ -125,7 +126,7 @@ def test_that_rings_of_identities_end():
     for number in range(5):
         b.node(f"i{number}", "Identity", f"i{(number + 1) % 5}")
     graph = Graph.from_nodes(b.graph_def.node)
-    assert set(ops.variables_behind(graph)) == {-1}
+    assert set(variables_behind(graph)) == {-1}
 
 
 def test_that_long_chains_of_identities_are_followed():
@@ -134,7 +135,7 @@ def test_that_long_chains_of_identities_are_followed():
     for number in range(1, 5000):
         b.node(f"i{number}", "Identity", f"i{number - 1}")
     graph = Graph.from_nodes(b.graph_def.node)
-    assert set(ops.variables_behind(graph)) == {0}
+    assert set(variables_behind(graph)) == {0}
 
 
 def test_that_only_groups_of_writes_and_checks_are_effect_only():
@@ -221,7 +222,7 @@ def test_that_the_inside_of_loops_ends_at_the_exit_and_holds_inner_loops_whole()
     b.node("second/Next", "NextIteration", step)
     b.node("end", "Relu", last)
     graph = Graph.from_nodes(b.graph_def.node)
-    outside = names(graph, ~ops.inside_loops(graph))
+    outside = names(graph, ~inside_loops(graph))
     assert outside == {"x", "outer/Exit", "after", "second/Exit", "end"}
 
 
@@ -236,4 +237,4 @@ def test_that_branches_end_at_their_merge_and_loops_are_no_branches():
     b.node("w/Next", "NextIteration", step)
     b.node("end", "Relu", out)
     graph = Graph.from_nodes(b.graph_def.node)
-    assert names(graph, ops.inside_branches(graph)) == {"c/Switch", "c/yes"}
+    assert names(graph, inside_branches(graph)) == {"c/Switch", "c/yes"}

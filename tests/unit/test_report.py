@@ -15,7 +15,7 @@ from graphviewer.analysis.diff.purposes import roles_of_before
 from graphviewer.export.listing import listing
 from graphviewer.export.report import report
 from graphviewer.model.document import Document
-from graphviewer.model.tensors import const_node
+from graphviewer.model.making import const_node
 from graphviewer.protos import DataType
 
 HOSTILE = "</script><img src=x onerror=alert(1)>/\"'&amp;"
@@ -135,3 +135,10 @@ def test_that_signatures_and_functions_are_listed():
     text = "\n".join(listing(graph))
     assert "signature serve predict\n    input x: x:0 float32 []" in text
     assert "function f(x: float32) -> (y: float32)\n  first = Relu(x)\n  return y = first:activations:0" in text
+
+
+def test_that_names_break_between_their_words_only():
+    before = document(node("dense/ExponentialMovingAverage_1", "Relu"), node("dense/x", "NoOp"))
+    text = page(before, document(node("y", "NoOp")))
+    assert '<td class="name">Relu</td>' in text and '<td class="name">No<wbr>Op</td>' in text
+    assert "min-width: 62px" in report(compare(before, document()), None, lambda _theme: PNG[:1] * 16 + b"\0\0\0\x64")

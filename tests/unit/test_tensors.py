@@ -15,15 +15,8 @@ from hypothesis.extra import numpy as arrays
 
 from graphviewer import protos
 from graphviewer.model import tensors
-from graphviewer.model.tensors import (
-    TensorError,
-    const_node,
-    describe_tensor,
-    make_tensor,
-    node_shape,
-    numpy_dtype,
-    tensor_value,
-)
+from graphviewer.model.making import const_node, make_tensor
+from graphviewer.model.tensors import TensorError, describe_tensor, node_shape, numpy_dtype, tensor_value
 from graphviewer.protos import DataType
 
 HUGE = (1 << 16, 1 << 16)  # 16 GiB of float32

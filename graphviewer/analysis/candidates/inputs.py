@@ -64,7 +64,7 @@ class Inputs:
             if reads_pipeline[node]:
                 candidate.add(-2.0, "placeholder that feeds the input pipeline")
             elif dtype == protos.DataType.BOOL:
-                candidate.add(1.0, "bool placeholder: a switch such as is_training; fix it to its inference value")
+                candidate.add(1.0, "bool placeholder: a switch such as is_training, which inference mode fixes")
             elif dtype == protos.DataType.RESOURCE:
                 candidate.add(-5.0, "placeholder for a resource handle")
             elif shape == [] or definition.op == "PlaceholderWithDefault":

@@ -11,6 +11,7 @@ from graphviewer.analysis import ops
 from graphviewer.analysis.candidates import Candidate, big_constants, signature_endpoints
 from graphviewer.analysis.candidates.parts import end_before_judge, ends_of_parts
 from graphviewer.analysis.candidates.uses import Uses
+from graphviewer.analysis.control_flow import EXITS, entered_by, inside_branches, inside_loops
 from graphviewer.analysis.roles import Roles
 from graphviewer.analysis.roles.markers import training_mode
 from graphviewer.analysis.suggestion import Suggestion
@@ -139,11 +140,11 @@ class Outputs:
         facts = self.facts
         pipeline = self.roles.seeded.has("input_pipeline") & ~facts.below(facts.variables)
         never = facts.family(NEVER) | facts.is_read | facts.effect_only | pipeline
-        first = ops.first_inputs(self.graph)
+        first = self.graph.first_inputs()
         pivot = (first >= 0) & facts.family(ops.SWITCH_OPS)[first] & facts.family({"Identity"})
-        unread_exits = facts.family({"Exit", "RefExit"}) & (facts.readers() == 0) & self._in_used_loops()
+        unread_exits = facts.family(EXITS) & (facts.readers() == 0) & self._in_used_loops()
         silent = facts.mask(node for node in range(facts.count) if self._is_silent(node))
-        partly = ops.inside_loops(self.graph) | ops.inside_branches(self.graph)
+        partly = inside_loops(self.graph) | inside_branches(self.graph)
         writes = facts.assigns | facts.applies
         regularisers = self.forward.loss_only & ~facts.from_values
         weights, _ = self._weights
@@ -158,7 +159,7 @@ class Outputs:
     def _in_used_loops(self) -> Mask:
         """bool [n]: Exits of loops that other Exits hand on results of."""
         facts = self.facts
-        entered = ops.entered_by(self.graph, facts.family({"Exit", "RefExit"}))
+        entered = entered_by(self.graph, facts.family(EXITS))
         frame = {node: self.document.node(enter).attr["frame_name"].s for node, enter in entered.items()}
         total = facts.readers()
         used = {name for node, name in frame.items() if total[node]}

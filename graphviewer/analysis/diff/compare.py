@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from graphviewer.analysis.diff.functions import FunctionPairs
 from graphviewer.analysis.diff.library import compare_functions
 from graphviewer.analysis.diff.matching import MATCHERS
-from graphviewer.analysis.diff.nodes import NodeComparer, conversion, words
+from graphviewer.analysis.diff.nodes import NodeComparer, conversion, takes_values, words
 from graphviewer.analysis.diff.pairing import PROVENANCE, STRUCTURE, UNMATCHED, Pairing, Pin
 from graphviewer.analysis.diff.result import (
     ADDED,
@@ -32,7 +32,7 @@ from graphviewer.analysis.diff.splices import spliced
 from graphviewer.analysis.diff.wiring import same_inputs
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress, silent
-from graphviewer.model.provenance import Origin, Provenance
+from graphviewer.model.provenance import Origin, Provenance, Removal
 from graphviewer.protos import function_names
 
 _REPORT_EVERY = 4096
@@ -49,8 +49,9 @@ def compare(
     """Give every node of both graphs one status, and compare functions and signatures inside.
 
     Nodes are linked by pins and provenance where there are any, then by name, by renamed scope, by what they do and
-    where they stand. What does not count: order of nodes and of control inputs, encoding of tensors, attributes left at
-    their default, debug information, names of functions, ``versions``.
+    where they stand. Provenance gives links and reasons; statuses say what is seen in the two graphs, so that a result
+    in a window and its file are told alike. What does not count: order of nodes and of control inputs, encoding of
+    tensors, attributes left at their default, debug information, names of functions, ``versions``.
 
     Args:
         before: the first graph.
@@ -154,7 +155,7 @@ def _judge(
     inputs = {} if reads_same else comparer.inputs(left, right)
     details = {**content, **inputs}
     origin = pairing.origins.get(after)
-    converted = _conversion(left.op, right.op, origin)
+    converted = _conversion(left, right, content, origin)
     name, new_name = pairing.names_before[before], pairing.names_after[after]
     if converted and (content or name != new_name):
         details = {"conversion": converted, **details}
@@ -171,11 +172,10 @@ def _judge(
     return UNCHANGED, "", {}
 
 
-def _conversion(before: str, after: str, origin: Origin | None) -> str:
-    """The conversion that the operation reported, or that the two ops show."""
-    if origin is not None and ("->" in origin.rule or "→" in origin.rule or "cond" in origin.rule):
-        return origin.rule.replace("->", "→")
-    return conversion(before, after)
+def _conversion(before: Any, after: Any, content: Mapping[str, Any], origin: Origin | None) -> str:
+    """The conversion that the two nodes show, in the words of the operation where it reported one."""
+    told = conversion(before.op, after.op) or ("handle → value" if content and takes_values(before, after) else "")
+    return origin.rule.replace("->", "→") if told and origin is not None and "->" in origin.rule else told
 
 
 def _reason(origin: Origin | None, otherwise: str) -> str:
@@ -190,21 +190,27 @@ def _linked(pairing: Pairing, before: int, after: int, status: int, reason: str,
 def _gone(pairing: Pairing) -> Iterator[tuple[int, Change]]:
     """The nodes of the first graph that are in the second no more."""
     gone = np.flatnonzero(pairing.match < 0)
-    passed = spliced(pairing, [node for node in gone.tolist() if node not in pairing.removals])
+    passed = spliced(pairing, gone.tolist())
     ops, details = pairing.before.graph.ops, cache(lambda op: {"op": [op, None]})  # one for all nodes of an op
     for node in gone.tolist():
         name, op = pairing.names_before[node], ops[node]
-        removal = pairing.removals.get(node)
-        if removal is not None:
-            status = SPLICED if removal.rule == "spliced" else REMOVED
-            reason, match = removal.reason or f"{removal.rule} by the operation", PROVENANCE
-        elif node in passed:
+        if node in passed:
             status, match = SPLICED, STRUCTURE
             reason = f"this {op} is gone; what read it now reads {passed[node]}"
         else:
             status, reason = REMOVED, f"this {op} is in the first graph only"
             match = pairing.alone.get((0, node), UNMATCHED)
+        removal = pairing.removals.get(node)
+        if removal is not None:
+            reason, match = _reported(removal, status, op, reason), PROVENANCE
         yield node, Change(STATUSES[status], name, None, reason, match, details(op), node, -1)
+
+
+def _reported(removal: Removal, status: int, op: str, seen: str) -> str:
+    """The operation's reason, where it is one for the status that is seen."""
+    if (removal.rule == "spliced") == (status == SPLICED):
+        return removal.reason or f"{removal.rule} by the operation"
+    return seen if status == SPLICED else f"this {op} passed its input on, and nothing that is left read it"
 
 
 def _new(pairing: Pairing) -> Iterator[Change]:

@@ -9,16 +9,19 @@ from graphviewer import protos
 from graphviewer.analysis.diff.functions import FunctionPairs
 from graphviewer.analysis.diff.values import difference, same_tensor, told, value_facts
 from graphviewer.analysis.ops import (
-    INITIALIZED_OPS,
+    BRANCH_CALL_OPS,
+    CALL_OPS,
+    MERGE_OPS,
     PLACEHOLDER_OPS,
     REF_TO_VALUE,
     RESOURCE_TO_VALUE,
+    SWITCH_OPS,
     VARIABLE_OPS,
     is_pipeline_op,
 )
 from graphviewer.model.names import parse_input
 from graphviewer.model.tensors import describe_tensor, shape_list
-from graphviewer.protos import dtype_name
+from graphviewer.protos import DataType, dtype_name
 
 Details = dict[str, Any]
 
@@ -29,24 +32,39 @@ INFERRED_SHAPES = "_output_shapes"
 
 _SHOWN_ITEMS = 16
 _SHOWN_TEXT = 120
-_FOLDED = {"Switch": "Identity", "RefSwitch": "Identity", "Merge": "Identity", "RefMerge": "Identity"}
+_CONDITIONAL = MERGE_OPS | SWITCH_OPS
+_PASSES_ON = ("Identity", "IdentityN", "NoOp")
+_PLAIN_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
 def conversion(before: str, after: str) -> str:
     """What an op was turned into, in the words of the contract; empty for a pair of ops that is no conversion."""
     if before == after:
         return ""
-    if before in VARIABLE_OPS and after == "Const":
-        return "variable → constant"
+    if after == "Const":
+        return "variable → constant" if before in VARIABLE_OPS else f"{before} → constant"
     if after in PLACEHOLDER_OPS and before not in PLACEHOLDER_OPS:
         return "pipeline → placeholder" if is_pipeline_op(before) else f"{before} → placeholder"
-    if _FOLDED.get(before) == after:
+    if (before in _CONDITIONAL and after == "Identity") or (before in BRANCH_CALL_OPS and after in _PLAIN_CALLS):
         return "branch of a folded cond"
-    if RESOURCE_TO_VALUE.get(before) == after or REF_TO_VALUE.get(before) == after:
+    if before in CALL_OPS and after in _PASSES_ON:
+        return "call → body"
+    if after in _PASSES_ON or after in (RESOURCE_TO_VALUE.get(before), REF_TO_VALUE.get(before)):
         return f"{before} → {after}"
-    if before in INITIALIZED_OPS and after == "Const":
-        return f"{before} → constant"
     return ""
+
+
+def takes_values(before: Any, after: Any) -> bool:
+    """Whether a node of one op passes values on, or takes them, where it did so with handles of variables."""
+    return bool(before.op == after.op and _handles(after) < _handles(before))
+
+
+def _handles(node: Any) -> int:
+    """How many of the dtypes among a node's attributes are those of handles."""
+    return sum(
+        (value.type == DataType.RESOURCE) + list(value.list.type).count(DataType.RESOURCE)
+        for value in node.attr.values()
+    )
 
 
 class NodeComparer:

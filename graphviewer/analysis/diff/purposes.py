@@ -18,6 +18,7 @@ from graphviewer.model.overlay import Overlay, role_label
 
 _MOST_OUTPUTS = 32
 _GONE = ("removed", "spliced")
+_NEEDED = "inference"
 
 
 def surviving_outputs(diff: Diff) -> list[Endpoint]:
@@ -74,7 +75,9 @@ def _explained(change: Change, roles: Overlay, known: dict[tuple[str, str], Mapp
     reason = change.reason
     why = roles.reasons[change.before_node]
     op = change.details["op"][0]
-    if change.status == "removed" and change.match in (UNMATCHED, STRUCTURE) and why:
+    if role == _NEEDED and change.match == UNMATCHED:
+        reason = f"{role_label(role)}: only in the first graph"  # what it did there is no reason to go
+    elif change.status == "removed" and change.match in (UNMATCHED, STRUCTURE) and why:
         begin = why[:1] if why.startswith(op) else why[:1].lower()
         reason = f"{role_label(role)}: {begin}{why[1:].rstrip('.')}"
     details = known.get((op, role))
@@ -84,25 +87,30 @@ def _explained(change: Change, roles: Overlay, known: dict[tuple[str, str], Mapp
 
 
 def role_sentences(diff: Diff, roles: Overlay) -> list[str]:
-    """``all 2,512 gradient nodes removed``, ``2 of 20 loss nodes removed``: for each role that lost any, most first.
+    """``all 2,512 gradient nodes removed``, ``2 of 20 loss nodes removed, all Identity``: for each role that lost any,
+    most first.
 
     Nothing when all of them were unused: that says no more than that they are gone.
     """
     sentences = []
     for code, role in enumerate(roles.categories):
-        statuses = diff.status_before[roles.codes == code]
+        of_role = roles.codes == code
+        total = int(np.count_nonzero(of_role))
         for status in _GONE:
-            count = int(np.count_nonzero(statuses == STATUSES.index(status)))
-            if count:
-                sentences.append((count, len(statuses), role_label(role), status))
-    if {role for _, _, role, _ in sentences} == {"unused"}:
+            gone = np.flatnonzero(of_role & (diff.status_before == STATUSES.index(status)))
+            if len(gone):
+                ops = {diff.before.graph.ops[node] for node in gone.tolist()}
+                sentences.append((len(gone), total, role_label(role), status, ops.pop() if len(ops) == 1 else ""))
+    if {role for _, _, role, _, _ in sentences} == {"unused"}:
         return []
     sentences.sort(key=lambda entry: -entry[0])
     return [_sentence(*entry) for entry in sentences]
 
 
-def _sentence(count: int, total: int, role: str, status: str) -> str:
+def _sentence(count: int, total: int, role: str, status: str, op: str) -> str:
+    """In words; ``op`` is what all of them are, where it is one: an optimizer without its spare reads still works."""
     noun = "node" if total == 1 else "nodes"
     if count < total:
-        return f"{count:,} of {total:,} {role} {noun} {status}"
+        which = f", all {op}" if op and count > 1 else ""
+        return f"{count:,} of {total:,} {role} {noun} {status}{which}"
     return f"the {role} node {status}" if total == 1 else f"all {total:,} {role} {noun} {status}"

@@ -136,6 +136,13 @@ class Diff:
         """Nodes per status, all statuses listed; a node that is on both sides counts once."""
         return dict(self._summary)
 
+    def summary_inside(self) -> dict[str, int]:
+        """Nodes per status inside functions that differ, but the unchanged; a function counts once for all calls."""
+        counts = dict.fromkeys(STATUSES, 0)
+        for change in (change for one in self.functions if one.inside is not None for change in one.inside.changes):
+            counts[change.status] += 1
+        return counts
+
     @cached_property
     def _summary(self) -> Mapping[str, int]:
         counts = dict.fromkeys(STATUSES, 0)

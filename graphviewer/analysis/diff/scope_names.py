@@ -39,7 +39,8 @@ def by_prefix(pairing: Pairing) -> None:
     Each pair of nodes with the longest common tail of names and one op votes for the scopes in front of it; the pair of
     scopes with the most votes goes first. A few votes are not enough: two nodes called ``bias`` are no renamed scope,
     nor are the batch norms of two networks one batch norm. So a renaming must hold a good part of all free nodes, or
-    cover both scopes, be the only one for them, and have the same neighbours around.
+    cover both scopes, be the only one for them, and have the same neighbours around. ``Identity`` and ``Switch`` are in
+    many scopes: one that is not covered must be wired alike.
     """
     if pairing.is_done:
         return
@@ -47,8 +48,10 @@ def by_prefix(pairing: Pairing) -> None:
     enough = max(2.0, _SHARE * min((~pairing.settled_before).sum(), (~pairing.settled_after).sum()))
     names = _Names(pairing)
     for renaming in _best_first(pairing, names, votes, enough):
-        pairs, smaller, _ = names.below(renaming)
-        if len(pairs) >= max(enough, _HALF * smaller) and _mostly_alike(pairing, pairs):
+        pairs, smaller, larger = names.below(renaming)
+        if len(pairs) < max(enough, _HALF * smaller) or not _mostly_alike(pairing, pairs):
+            continue
+        if len(pairs) >= _COVERAGE * larger or _is_wired_alike(pairing, pairs):
             _link(pairing, pairs)
     clear = _unrivalled(votes)
     for _ in range(_MOST_SWEEPS):
@@ -158,6 +161,12 @@ def _ends(name: str) -> Iterator[str]:
         at = name.find("/", at + 1)
 
 
+def scopes_of(old: str, new: str) -> Renaming:
+    """The scopes in front of the longest common tail of two names."""
+    tails = set(_ends(new))
+    return _different(old, new, next((end for end in _ends(old) if end in tails), ""))
+
+
 def _different(old: str, new: str, end: str) -> Renaming:
     """What stands in front of a common end."""
     return Renaming(old[: -len(end)].rstrip("/"), new[: -len(end)].rstrip("/")) if end else Renaming(old, new)
@@ -178,6 +187,23 @@ def _unrivalled(votes: Counter[Renaming]) -> list[Renaming]:
             best[key] == count and rivals[*key, count] == 1 for key in (("old", renaming.old), ("new", renaming.new))
         )
     ]
+
+
+def _is_wired_alike(pairing: Pairing, pairs: Sequence[tuple[int, int]]) -> bool:
+    """Whether half of the edges between some nodes are between their partners too, or one leads to the same node.
+
+    True of graphs without edges, such as the variables of a checkpoint, where names are all there is.
+    """
+    before, after = pairing.before.graph, pairing.after.graph
+    if not len(before.src) or not len(after.src):
+        return True
+    partner, agreeing, total = dict(pairs), 0, 0
+    for node, other in pairs[:: len(pairs) // _MOST_LOOKED_AT + 1]:
+        there = {(int(after.src[edge]), int(after.port[edge])) for edge in after.edges_into(other)}
+        inside = [edge for edge in before.edges_into(node) if int(before.src[edge]) in partner]
+        total += len(inside)
+        agreeing += sum((partner[int(before.src[edge])], int(before.port[edge])) in there for edge in inside)
+    return 2 * agreeing >= total > 0 or _fits(pairing, pairs)
 
 
 def _fits(pairing: Pairing, pairs: Sequence[tuple[int, int]]) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from difflib import SequenceMatcher
+from typing import Any, Literal, NamedTuple
 
 from graphviewer import protos
 from graphviewer.analysis.diff.matching import by_name
-from graphviewer.analysis.diff.pairing import NAME, UNMATCHED, Pairing
+from graphviewer.analysis.diff.pairing import NAME, PREFIX, UNMATCHED, Pairing
 from graphviewer.analysis.diff.result import FORMAT_VERSION, STATUSES, Change
-from graphviewer.analysis.diff.scope_names import by_prefix
+from graphviewer.analysis.diff.scope_names import Renaming, by_prefix, scopes_of
 from graphviewer.analysis.diff.values import digest, distance, far, same_values, summary
 from graphviewer.analysis.variable_keys import variable_sources
 from graphviewer.errors import CheckpointError
@@ -23,12 +24,14 @@ from graphviewer.model.tensors import TensorError, shape_list, tensor_value
 from graphviewer.protos import DataType, dtype_name
 
 VALUE = "value"
-"""How two variables of unlike names were recognised: nothing else holds these values."""
+"""How two variables of unlike names were recognised: no others hold these values, or as many on either side."""
 
 Order = Literal["name", "difference", "share", "size"]
 ORDERS: tuple[Order, ...] = ("name", "difference", "share", "size")
 
 _MOST_DIGESTED = 1 << 28  # bytes read to recognise variables by their values
+_ENOUGH, _COVERAGE = 4, 0.8  # so many names that are alike, of so much of a scope, need no equal values
+_CALLED_ALIKE = 0.6
 _WEIGHTS = frozenset({DataType.FLOAT, DataType.DOUBLE, DataType.HALF, DataType.BFLOAT16})
 
 
@@ -67,6 +70,7 @@ class VariablesDiff:
     Attributes:
         titles: of the two sides.
         counts: values on either side.
+        left_out: values on either side that are not told, as they have no partner and may be no weights.
         changes: all but the unchanged; ``details`` hold ``elements``, ``dtype`` and ``shape`` as pairs where they
             differ, ``value`` as a pair of statistics, ``difference`` (``elements``, ``differing``, ``max_abs``).
         unchanged: how many are the same under one name.
@@ -76,6 +80,7 @@ class VariablesDiff:
     counts: tuple[int, int]
     changes: tuple[Change, ...]
     unchanged: int
+    left_out: tuple[int, int] = (0, 0)
 
     @property
     def same(self) -> bool:
@@ -99,7 +104,10 @@ class VariablesDiff:
 
     def to_json(self, order: Order = "name") -> dict[str, Any]:
         """The document of ``diff --json`` with variables in place of nodes; ``of`` tells them apart."""
-        sides = [{"path": title, "nodes": 0, "variables": n} for title, n in zip(self.titles, self.counts, strict=True)]
+        sides = [
+            {"path": title, "nodes": 0, "variables": count, "left_out": left_out}
+            for title, count, left_out in zip(self.titles, self.counts, self.left_out, strict=True)
+        ]
         return {
             "version": FORMAT_VERSION,
             "of": "variables",
@@ -187,33 +195,77 @@ def compare_variables(
     """
     links = _links(before, after)
     changes, unchanged = [], 0
-    for number, (old, (new, how)) in enumerate(links.items()):
-        progress(number / max(len(links), 1), f"comparing {new}")
-        change = _compare(old, new, how, before[old], after[new])
+    for number, (old, link) in enumerate(links.items()):
+        progress(number / max(len(links), 1), f"comparing {link.name}")
+        change = _compare(old, link, before[old], after[link.name])
         unchanged += change is None
         changes += [] if change is None else [change]
-    found = {new for new, _ in links.values()}
-    for name, value in before.items():
-        if name not in links and value.is_listed:
+    found = {link.name for link in links.values()}
+    gone = {name: value for name, value in before.items() if name not in links}
+    new = {name: value for name, value in after.items() if name not in found}
+    for name, value in gone.items():
+        if value.is_listed:
             reason = f"this {value.text} is in the first file only"
             changes.append(Change("removed", name, None, reason, UNMATCHED, {"elements": value.elements}))
-    for name, value in after.items():
-        if name not in found and value.is_listed:
+    for name, value in new.items():
+        if value.is_listed:
             reason = f"this {value.text} is in the second file only"
             changes.append(Change("added", None, name, reason, UNMATCHED, {"elements": value.elements}))
-    return VariablesDiff(titles, (len(before), len(after)), tuple(changes), unchanged)
+    left_out = tuple(sum(not value.is_listed for value in side.values()) for side in (gone, new))
+    return VariablesDiff(titles, (len(before), len(after)), tuple(changes), unchanged, (left_out[0], left_out[1]))
 
 
-def _links(before: Mapping[str, Stored], after: Mapping[str, Stored]) -> dict[str, tuple[str, str]]:
-    """By name before: name after, and how it was found."""
+class _Link(NamedTuple):
+    """What a value is called after, how it was found, and how many on either side hold the same where that was how."""
+
+    name: str
+    how: str
+    alike: int = 1
+
+
+def _links(before: Mapping[str, Stored], after: Mapping[str, Stored]) -> dict[str, _Link]:
+    """By name before."""
     pairing = Pairing(_drawn(before), _drawn(after))
     by_name(pairing)
     by_prefix(pairing)
-    links = {pairing.names_before[old]: (pairing.names_after[new], pairing.how[new]) for old, new in pairing.pairs()}
+    links = {
+        pairing.names_before[old]: _Link(pairing.names_after[new], pairing.how[new]) for old, new in pairing.pairs()
+    }
+    for old in _unlike(before, after, {old: link.name for old, link in links.items() if link.how == PREFIX}):
+        del links[old]
     free = [name for name in before if name not in links]
-    taken = {new for new, _ in links.values()}
+    taken = {link.name for link in links.values()}
     links.update(_by_value(before, free, after, [name for name in after if name not in taken]))
     return links
+
+
+def _unlike(before: Mapping[str, Stored], after: Mapping[str, Stored], renamed: Mapping[str, str]) -> Iterator[str]:
+    """Names before of scopes that are not the same: no value in them is equal, they are few, and not called alike.
+
+    ``kernel`` and ``bias`` are in any two networks.
+    """
+    scopes: dict[Renaming, list[str]] = defaultdict(list)
+    for old, new in renamed.items():
+        scopes[scopes_of(old, new)].append(old)
+    for (scope, other), names in scopes.items():
+        head, there = (f"{one}/" if one else "" for one in (scope, other))
+        larger = max(sum(name.startswith(top) for name in side) for side, top in ((before, head), (after, there)))
+        if len(names) >= max(_ENOUGH, _COVERAGE * larger) or _called_alike(scope, other):
+            continue
+        if not any(_is_equal(before[old], after[renamed[old]]) for old in names):
+            yield from names
+
+
+def _called_alike(scope: str, other: str) -> bool:
+    return not scope or not other or SequenceMatcher(None, scope, other).ratio() >= _CALLED_ALIKE
+
+
+def _is_equal(left: Stored, right: Stored) -> bool:
+    """Whether two values are the same; those that cannot be read are not."""
+    try:
+        return (left.dtype, left.shape) == (right.dtype, right.shape) and same_values(left.read(), right.read())
+    except (CheckpointError, TensorError):
+        return False
 
 
 def _drawn(values: Mapping[str, Stored]) -> Document:
@@ -229,8 +281,8 @@ def _drawn(values: Mapping[str, Stored]) -> Document:
 
 def _by_value(
     before: Mapping[str, Stored], names: Sequence[str], after: Mapping[str, Stored], others: Sequence[str]
-) -> dict[str, tuple[str, str]]:
-    """Link values of one dtype and shape that only one name on each side holds."""
+) -> dict[str, _Link]:
+    """Link values of one dtype and shape that as many names on one side hold as on the other, in order of names."""
     kinds = {(after[name].dtype, after[name].shape) for name in others}
     names = [name for name in names if (before[name].dtype, before[name].shape) in kinds and before[name].elements > 1]
     kinds = {(before[name].dtype, before[name].shape) for name in names}
@@ -238,8 +290,13 @@ def _by_value(
     if sum(before[name].elements for name in names) * 8 > _MOST_DIGESTED:
         return {}
     mine, theirs = _digests(before, names), _digests(after, others)
-    pairs = ((holders, theirs.get(value, [])) for value, holders in mine.items())
-    return {ours[0]: (yours[0], VALUE) for ours, yours in pairs if len(ours) == len(yours) == 1}
+    found = {}
+    for value, ours in mine.items():
+        yours = theirs.get(value, [])
+        if len(ours) == len(yours):
+            for old, new in zip(sorted(ours), sorted(yours), strict=True):
+                found[old] = _Link(new, VALUE, len(ours))
+    return found
 
 
 def _digests(values: Mapping[str, Stored], names: Sequence[str]) -> dict[str, list[str]]:
@@ -252,8 +309,9 @@ def _digests(values: Mapping[str, Stored], names: Sequence[str]) -> dict[str, li
     return found
 
 
-def _compare(old: str, new: str, how: str, left: Stored, right: Stored) -> Change | None:
+def _compare(old: str, link: _Link, left: Stored, right: Stored) -> Change | None:
     """The change between two linked values; None where they are equal under one name."""
+    new = link.name
     details: dict[str, Any] = {"elements": right.elements}
     if left.dtype != right.dtype:
         details["dtype"] = [dtype_name(left.dtype), dtype_name(right.dtype)]
@@ -262,7 +320,9 @@ def _compare(old: str, new: str, how: str, left: Stored, right: Stored) -> Chang
     parts = [f"{left.text} → {right.text}"] if "dtype" in details or "shape" in details else []
     parts += _compare_values(left, right, details, comparable=not parts)
     if old != new:
-        return Change("renamed", old, new, "; also ".join([f"called {old} before", *parts]), how, details)
+        called = f"called {old} before"
+        called += f", or another of the {link.alike:,} that hold this value" if link.alike > 1 else ""
+        return Change("renamed", old, new, "; also ".join([called, *parts]), link.how, details)
     return Change("changed", old, new, ", ".join(parts), NAME, details) if parts else None
 
 

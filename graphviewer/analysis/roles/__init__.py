@@ -113,7 +113,7 @@ class Roles:
         forward, facts = self.forward, self.facts
         names = facts.family({"Identity"})
         own = forward.sinks & facts.family(NO_LAYERS) & (facts.readers() > 0)
-        for role, fitting in (("summary", ~(names & forward.layers[ops.first_inputs(facts.graph)])), ("check", ~names)):
+        for role, fitting in (("summary", ~(names & forward.layers[facts.graph.first_inputs()])), ("check", ~names)):
             only = own & fitting & (facts.readers() == facts.readers(given.has(role)))
             given.give(only, role, f"Only {role} nodes use it.")
         ends = forward.sinks & facts.below(facts.variables)

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviewer.analysis import ops
+from graphviewer.analysis.control_flow import ENTERS, EXITS
 from graphviewer.analysis.roles.facts import NONE, Facts
 from graphviewer.analysis.roles.ones import SCALAR, ones
 from graphviewer.model.graph import Mask
@@ -246,9 +247,9 @@ class Backward:
         """The loops that backward passes run in, with their counters."""
         facts, graph = self.facts, self.graph
         frames: dict[bytes, list[int]] = {}
-        for node in np.flatnonzero(facts.family({"Enter", "RefEnter"})).tolist():
+        for node in np.flatnonzero(facts.family(ENTERS)).tolist():
             frames.setdefault(facts.document.node(node).attr["frame_name"].s, []).append(node)
-        exits = facts.family({"Exit", "RefExit"})
+        exits = facts.family(EXITS)
         for enters in frames.values():
             inside = graph.descendants(enters, stop=np.flatnonzero(exits).tolist(), control=False)
             if (inside & self.below_seeds).any():

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphviewer.analysis import ops
+from graphviewer.analysis.control_flow import inside_branches
 from graphviewer.analysis.roles.arithmetic import CONDITIONS
 from graphviewer.analysis.roles.facts import NONE, Facts
 from graphviewer.analysis.roles.vote import STRONGEST, Assignment
@@ -35,7 +36,7 @@ def by_branch(given: Assignment) -> None:
             given.give(facts.mask(nodes), role, f"Holds a conditional together that runs {role_label(role)} nodes.")
     if parts:
         _decisions(given, np.asarray(owner != NONE))
-    first = ops.first_inputs(facts.graph)
+    first = facts.graph.first_inputs()
     handed = facts.family({"Identity"}) & (facts.readers() == 0) & (first >= 0)
     for node in np.flatnonzero(handed & facts.mask(facts.called_uses)[first] & ~given.open[first]).tolist():
         role = given.role(int(first[node]))
@@ -45,7 +46,7 @@ def by_branch(given: Assignment) -> None:
 def _decisions(given: Assignment, parts: Mask) -> None:
     """Conditions that only decide about what has a role: up from there through branches and comparisons."""
     facts = given.facts
-    inside = ops.inside_branches(facts.graph)
+    inside = inside_branches(facts.graph)
     deciding = facts.family(CONDITIONS) | facts.conditions
     roles = {node: given.role(node) for node in np.flatnonzero(~given.open & (facts.ends | parts | inside)).tolist()}
     fitting = (given.open & (deciding | inside) & ~facts.variables & ~facts.own_reads).tolist()
@@ -64,7 +65,7 @@ def _owners(facts: Facts) -> Ints:
     owner = np.where(pivots, np.arange(facts.count), NONE).astype(np.int32)
     if not pivots.any():
         return owner
-    first = ops.first_inputs(facts.graph)
+    first = facts.graph.first_inputs()
     fitting = facts.family({"Identity"}) & (first >= 0)
     merges = facts.family(ops.MERGE_OPS) & (first >= 0)
     inputs = facts.reads(np.ones(facts.count, np.bool_))

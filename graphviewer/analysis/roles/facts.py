@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphviewer.analysis import ops
+from graphviewer.analysis.control_flow import BACK, variables_behind
 from graphviewer.analysis.effects import effect_only
 from graphviewer.analysis.roles.calls import Uses, argument_uses
 from graphviewer.analysis.roles.library import function_ops
@@ -130,7 +131,7 @@ class Facts:
     def order(self) -> list[int]:
         """Node numbers, producers before consumers; nodes on cycles come last, in file order."""
         src, dst = self.data
-        back = self.family({"NextIteration", "RefNextIteration"})
+        back = self.family(BACK)
         missing = np.bincount(dst[~back[src]], minlength=self.count).tolist()
         start, readers = self.consumers
         queue = [node for node in range(self.count) if not missing[node]]
@@ -155,7 +156,7 @@ class Facts:
     @cached_property
     def behind(self) -> Ints:
         """int32 [n]: the variable that a node is, reads or hands on; -1 without one."""
-        return ops.variables_behind(self.graph)
+        return variables_behind(self.graph)
 
     @cached_property
     def is_read(self) -> Mask:
@@ -165,7 +166,7 @@ class Facts:
     @cached_property
     def own_reads(self) -> Mask:
         """bool [n]: ``v/read``, which TF1 makes with every variable ``v`` that is a reference."""
-        first = ops.first_inputs(self.graph)
+        first = self.graph.first_inputs()
         return np.asarray(self.family({"Identity"}) & (first >= 0) & self.family(ops.REF_VARIABLE_OPS)[first])
 
     @cached_property
@@ -187,7 +188,7 @@ class Facts:
     @cached_property
     def self_products(self) -> Mask:
         """bool [n]: products of a batch with itself, rows by rows: distances of pairs, Gram matrices."""
-        first = ops.first_inputs(self.graph)
+        first = self.graph.first_inputs()
         turned = self.family({"Identity", "Reshape", "Transpose"}) & (first >= 0)
         behind = np.where(turned, first, np.arange(self.count))
         behind = behind[behind]
@@ -280,7 +281,7 @@ class Facts:
     def restoring(self) -> Mask:
         """bool [n]: hands on a value that was read from a checkpoint, at most reshaped, cast or sliced."""
         plumbing = self.family({"Identity", "Reshape", "Cast", "Slice"})
-        first = ops.first_inputs(self.graph)
+        first = self.graph.first_inputs()
         found = self.family(ops.RESTORE_OPS)
         while True:
             new = plumbing & ~found & (first >= 0) & found[first]
@@ -313,7 +314,7 @@ class Facts:
 
         TF1 makes them for every conditional; others wait for them at most.
         """
-        first = ops.first_inputs(self.graph)
+        first = self.graph.first_inputs()
         switches = self.family(ops.SWITCH_OPS)
         sides = self.family({"Identity"}) & (first >= 0) & switches[first] & (self.readers() == 0)
         return np.asarray(sides | (switches & (self.readers() == self.readers(sides))))

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviewer.analysis import ops
+from graphviewer.analysis.control_flow import inside_loops
 from graphviewer.analysis.roles.backward import CONTACT_DEPTH, LOSS_ARITHMETIC, PLUMBING
 from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
 from graphviewer.analysis.roles.training import Training
@@ -61,7 +62,7 @@ class Forward:
     @cached_property
     def _worth_computing(self) -> Mask:
         """bool [n]: not a variable read, not trivial, not the pivot of a conditional."""
-        first = ops.first_inputs(self.graph)
+        first = self.graph.first_inputs()
         pivot = (first >= 0) & self.facts.family(ops.SWITCH_OPS)[first] & self.facts.family({"Identity"})
         return np.asarray(~(pivot | self.facts.is_read | self.facts.family(TRIVIAL_OPS | {"LoopCond"})))
 
@@ -238,7 +239,7 @@ class Forward:
         weighted = self.weighted
         if own.any():
             weighted = weighted & (facts.reads(facts.is_read & (self.training.trained & ~own)[facts.behind]) > 0)
-            fitting |= facts.family(LOOPING) | (facts.family({"Identity"}) & ops.inside_loops(self.graph))
+            fitting |= facts.family(LOOPING) | (facts.family({"Identity"}) & inside_loops(self.graph))
         fitting &= self.above_loss & ~facts.above(weighted)
         fitting &= ~facts.is_read & ~self._claimed & ~facts.normalized & ~found & (facts.readers() > 0)
         others = facts.readers() > facts.readers(found | self.backward | self._silent | fitting)

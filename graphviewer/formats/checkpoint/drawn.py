@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError
 from graphviewer import protos
 from graphviewer.errors import CheckpointError
 from graphviewer.formats.checkpoint.checkpoint import OBJECT_GRAPH_KEY, Checkpoint
-from graphviewer.model.tensors import set_shape
+from graphviewer.model.making import set_shape
 
 __all__ = ["KEY", "drawn_graph"]
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from graphviewer.gui.canvas.easel import Easel
+from graphviewer.gui.canvas.edge_classes import EDGE_CLASSES
 from graphviewer.gui.canvas.edge_texts import LABEL_SCALE, write_labels
-from graphviewer.gui.canvas.scene import EDGE_CLASSES
 from graphviewer.gui.canvas.shapes import Floats, draw_lines, groups
 
 Indices = NDArray[np.intp]

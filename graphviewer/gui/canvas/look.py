@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QFont
 
+from graphviewer.gui.canvas.edge_classes import EDGE_CLASSES
 from graphviewer.gui.canvas.kinds import Kind
 from graphviewer.gui.canvas.lettering import Lettering
-from graphviewer.gui.canvas.scene import EDGE_CLASSES, Scene
+from graphviewer.gui.canvas.scene import Scene
 from graphviewer.gui.style.theme import Theme, load_font
 
 GHOST = len(Kind)

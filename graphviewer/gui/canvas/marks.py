@@ -197,14 +197,19 @@ def paint_flags(ink: Easel) -> None:
         return
     shown = in_view(ink.scene, ink.camera, np.array([flag.box for flag in flagged], np.int32), margin=30)
     place = dict(zip(shown.box.tolist(), shown.rect.tolist(), strict=True))
-    size = float(np.clip(15 * ink.camera.scale, 11, 22))
     for flag in flagged:
         if flag.box in place:
             x, y, w, h = place[flag.box]
+            size = flag_size(ink.camera.scale, h)
             place_x = x + (0.86 if flag.is_output else 0.14) * w
             if flag.is_output and ink.scene.warned[flag.box]:  # the triangle is in that corner
                 place_x = min(place_x, x + w - 2.1 * size)
             _paint_flag(ink, flag, place_x, y + min(3.0, h / 4), size)
+
+
+def flag_size(scale: float, height: float) -> float:
+    """Of a flag on a box of some height, in pixels: seen from afar, but not so large that it hides boxes around."""
+    return min(float(np.clip(15 * scale, 11, 22)), max(0.75 * height, 9.0))
 
 
 def _paint_flag(ink: Easel, flag: Flag, x: float, foot: float, size: float) -> None:

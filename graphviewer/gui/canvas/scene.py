@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.gui.canvas.camera import READABLE_SCALE, beginning
+from graphviewer.gui.canvas.edge_classes import edge_classes
 from graphviewer.gui.canvas.flags import Endpoints, Flag
-from graphviewer.gui.canvas.kinds import Kind, is_reference, kinds_of
+from graphviewer.gui.canvas.kinds import Kind, kinds_of
 from graphviewer.gui.canvas.trace import Trace, inside_boxes, lift_pairs, trace
 from graphviewer.layout.drawing import Drawing, empty_drawing
 from graphviewer.model.graph import Graph
-from graphviewer.model.overlay import ADDED, NONE, REMOVED, Overlay
+from graphviewer.model.overlay import NONE, Overlay
 from graphviewer.model.scopes import Scopes, build_scopes
 
 Floats = NDArray[np.float64]
@@ -299,32 +300,7 @@ class Scene:
     @cached_property
     def edge_class(self) -> NDArray[np.int8]:
         """int8 [edges]: index into ``EDGE_CLASSES``."""
-        drawing = self.drawing
-        names = {name: at for at, name in enumerate(EDGE_CLASSES)}
-        found = np.full(len(drawing.source), names["data"], np.int8)
-        if self.overlay is not None and (self.overlay.kind == "roles" or "other" in self.overlay.categories):
-            strong = self.stands_out[drawing.source] & self.stands_out[drawing.target]
-            found = np.where(strong, names["strong"], names["faint"]).astype(np.int8)
-        found[drawing.control] = names["control"]
-        found[self._references()] = names["reference"]
-        if self.edge_status is not None:
-            found = self._with_status(found, names)
-        return found
-
-    def _references(self) -> list[int]:
-        ops, drawing = self.scopes.graph.ops, self.drawing
-        source, target = self.node[drawing.source], self.node[drawing.target]
-        both = np.flatnonzero((source >= 0) & (target >= 0) & ~drawing.control)
-        pairs = zip(both.tolist(), source[both].tolist(), target[both].tolist(), strict=True)
-        return [edge for edge, a, b in pairs if is_reference(ops[a], ops[b])]
-
-    def _with_status(self, found: NDArray[np.int8], names: dict[str, int]) -> NDArray[np.int8]:
-        codes, edges = self.edge_status, self.edge_of_graph_edge[: len(self.edge_status)]
-        for code, name in ((REMOVED, "removed"), (ADDED, "added")):
-            # A bundle is marked only where all its edges agree: one that also holds unchanged edges stays plain.
-            of_code = np.bincount(edges[(codes == code) & (edges >= 0)], minlength=len(found))
-            found[(of_code > 0) & (of_code >= self.drawing.count)] = names[name]
-        return found
+        return edge_classes(self)
 
     @cached_property
     def edge_of_graph_edge(self) -> Ints:
@@ -371,6 +347,3 @@ class Scene:
 def empty_scene() -> Scene:
     """A scene without boxes."""
     return Scene(empty_drawing(), build_scopes(Graph.from_nodes([])))
-
-
-EDGE_CLASSES = ("data", "strong", "faint", "control", "reference", "added", "removed")

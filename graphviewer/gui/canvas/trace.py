@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.layout.drawing import Drawing
+from graphviewer.model.scopes import lift_to_siblings
 
 if TYPE_CHECKING:
     from graphviewer.gui.canvas.scene import Scene
@@ -61,13 +62,7 @@ def lift_pairs(drawing: Drawing, source: Ints, target: Ints) -> Ints:
     a[~alive] = b[~alive] = 0
     if not len(drawing):
         return np.full(len(a), -1, np.int32)
-    parent, depth = drawing.parent, drawing.depth
-    while (deeper := depth[a] > depth[b]).any():
-        a[deeper] = parent[a[deeper]]
-    while (deeper := depth[b] > depth[a]).any():
-        b[deeper] = parent[b[deeper]]
-    while (apart := parent[a] != parent[b]).any():
-        a[apart], b[apart] = parent[a[apart]], parent[b[apart]]
+    a, b = lift_to_siblings(a, b, drawing.parent, drawing.depth)
     key = drawing.source.astype(np.int64) * len(drawing) + drawing.target
     order = np.argsort(key, kind="stable")
     wanted = a.astype(np.int64) * len(drawing) + b

@@ -150,13 +150,6 @@ class GraphCanvas(pg.GraphicsView):
         """What is seen, in scene units."""
         return self.camera.rect
 
-    def set_view_rect(self, rect: QRectF) -> None:
-        """Show all of ``rect``, at once; for views that move together."""
-        camera = Camera.of_rect(rect, self.camera.width, self.camera.height)
-        if not camera.is_near(self.camera):
-            self._motion.stop()
-            self.show_camera(camera)
-
     def look_like(self, camera: Camera) -> None:
         """Look where another camera did, at its scale, whatever the size of its window was."""
         dx, dy = ((a - b) / 2 / camera.scale for a, b in zip(camera[3:], self.camera[3:], strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, 
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QDialog,
+    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -22,23 +24,34 @@ from graphviewer.gui.words.texts import shortened, tip
 
 Index = QModelIndex | QPersistentModelIndex
 _INSET = 7.0
+_BETWEEN = re.compile(r"[\s_-]+")
 
 
 class Entry(NamedTuple):
-    """One line: what it says, what stands beside it, what choosing it does."""
+    """One line: what it says, what stands beside it, what choosing it does, and other words that people type for it."""
 
     text: str
     note: str
     run: Callable[[], None]
+    words: str = ""
 
 
 def matches(text: str, entries: Iterable[Entry], limit: int = 200) -> list[Entry]:
-    """Entries that contain every word of ``text``, those that start with it first."""
+    """Entries that contain every word of ``text``, those that start with it first.
+
+    An action is also found by its other words, and where the words are joined, as in ``remove_training_nodes``.
+    """
     words = text.lower().split()
     if not words:
         return list(entries)[:limit]
-    found = [entry for entry in entries if all(word in entry.text.lower() for word in words)]
+    parts = list(filter(None, _BETWEEN.split(text.lower())))
+    found = [entry for entry in entries if _fits(entry, words) or (entry.words and _fits(entry, parts))]
     return sorted(found, key=lambda entry: (not entry.text.lower().startswith(text.lower()), len(entry.text)))[:limit]
+
+
+def _fits(entry: Entry, words: Sequence[str]) -> bool:
+    text = f"{entry.text} {entry.words}".lower() if entry.words else entry.text.lower()
+    return all(word in text for word in words)
 
 
 class _Line(QStyledItemDelegate):
@@ -82,6 +95,10 @@ class Palette(QDialog):
         layout.setContentsMargins(8, 8, 8, 8)
         layout.addWidget(self.entry)
         layout.addWidget(self.list)
+        self.empty = QLabel(objectName="subtle", wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        self.empty.setContentsMargins(12, 24, 12, 0)
+        layout.addWidget(self.empty, 1)
         self.resize(560, 420)
         self.entry.textChanged.connect(self._fill)
         self.entry.returnPressed.connect(lambda: self._choose(self.list.currentItem()))
@@ -106,6 +123,10 @@ class Palette(QDialog):
             item.setToolTip(tip("\n".join(filter(None, (entry.text, entry.note)))))
             item.setData(Qt.ItemDataRole.UserRole, entry)
         self.list.setCurrentRow(0)
+        self.list.setVisible(bool(pool))
+        self.empty.setVisible(not pool)
+        nodes = "no node's name holds this." if self._nodes else "there is no graph to look in."
+        self.empty.setText(f"Nothing found: no action that can be done now is called so, and {nodes}")
 
     def _choose(self, item: QListWidgetItem | None) -> None:
         if item is not None:

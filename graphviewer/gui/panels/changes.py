@@ -5,19 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from weakref import WeakKeyDictionary, ref
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from graphviewer.gui.panels.bars import BeforeAfterBars, Total
 from graphviewer.gui.panels.change_groups import GROUPINGS, GroupsModel
-from graphviewer.gui.panels.changes_model import SIGNS, ChangesModel
+from graphviewer.gui.panels.changes_model import REASON, SIGNS, ChangesModel
 from graphviewer.gui.state.selection import AFTER, BEFORE, Selection
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme
 
 _FILTERING = "filter-changes"
+
+
+class FromItsBeginning(QStyledItemDelegate):
+    """Cuts a sentence at its end; of a name the end must be seen."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideRight
 
 
 class ChangesPanel(QWidget):
@@ -59,6 +77,7 @@ class ChangesPanel(QWidget):
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(22)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.setItemDelegateForColumn(REASON, FromItsBeginning(self.table))
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
         header.setStretchLastSection(True)
@@ -73,6 +92,7 @@ class ChangesPanel(QWidget):
         layout.addWidget(self.bars)
         layout.addLayout(line)
         layout.addWidget(self.table)
+        self.table.setMinimumHeight(48)
 
     def _size_columns(self) -> None:
         widths = (104, 250, 150) if self.is_listing else (240, 90, 90, 100)
@@ -199,6 +219,6 @@ def totals_of(comparison: Comparison) -> list[Total]:
     return [
         Total("Nodes", before.nodes, after.nodes),
         Total("Params", before.parameters, after.parameters),
-        Total("Bytes", before.bytes, after.bytes),
+        Total("Graph bytes", before.bytes, after.bytes),
         Total("Ops", len(before.ops), len(after.ops)),
     ]

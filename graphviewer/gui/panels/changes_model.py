@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Index = QModelIndex | QPersistentModelIndex
 SIGNS = {status: mark for status, mark in STATUS_SIGNS.items() if mark}
 _COLUMNS = ("Status", "Node", "Op", "Reason")
+REASON = _COLUMNS.index("Reason")
 
 
 class ChangesModel(QAbstractTableModel):
@@ -109,7 +110,7 @@ class ChangesModel(QAbstractTableModel):
             return self._op(change)
         role = role_label(str(change.details.get("role", "")))
         reason = f"{role}: {change.reason}" if role and role not in change.reason else change.reason
-        return f"in ƒ {change.details['function']}: {reason}" if "function" in change.details else reason
+        return f"{reason} (in ƒ {change.details['function']})" if "function" in change.details else reason
 
     def _op(self, change: Change) -> str:
         assert self._comparison is not None

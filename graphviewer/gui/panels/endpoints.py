@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from graphviewer.analysis.suggestion import Suggestion
 
 
-_ROOM = 60  # characters of a name: two lines of the list
+_ROOM, _LINE = 60, 32  # characters of a name: two lines of the list, or one
 
 
 class EndpointList(QWidget):
@@ -46,7 +46,7 @@ class EndpointList(QWidget):
         )
         self.problem = QLabel(objectName="problem", wordWrap=True, visible=False)
         self.heading = QLabel("Suggestions (double click to choose)", objectName="subtle")
-        self.suggestions = QListWidget(objectName="suggestions", wordWrap=True)
+        self.suggestions = QListWidget(objectName="suggestions")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(3)
@@ -59,6 +59,8 @@ class EndpointList(QWidget):
             listing.setTextElideMode(Qt.TextElideMode.ElideMiddle)
             listing.itemClicked.connect(self._show)
             listing.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # Names are short enough; of a reason, its begin: "…0% of the weights" would be another number.
+        self.suggestions.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.suggestions.itemActivated.connect(self._use)
         self.entry.returnPressed.connect(self._typed)
         self.entry.textEdited.connect(self.problem.hide)
@@ -112,7 +114,7 @@ class EndpointList(QWidget):
     def _fill_suggestions(self, candidates: Sequence[Suggestion]) -> None:
         self.suggestions.clear()
         for one in candidates:
-            item = QListWidgetItem(f"{elided(one.name, _ROOM)}\n{readable(one.reason)}", self.suggestions)
+            item = QListWidgetItem(f"{elided(one.name, _LINE)}\n{readable(one.reason)}", self.suggestions)
             item.setData(Qt.ItemDataRole.UserRole, Endpoint(one.name))
             item.setToolTip(tip(f"{one.name}\nscore {one.score:g}: {one.reason}\n\nDouble click to choose it."))
         self.heading.setVisible(bool(candidates))
@@ -162,5 +164,5 @@ class EndpointsPanel(QWidget):
         layout.setSpacing(0)
         self.signatures = SignatureList(session, self)
         layout.addWidget(self.signatures)
-        layout.addWidget(self.outputs, 1)
-        layout.addWidget(self.inputs, 1)
+        layout.addWidget(self.outputs, 3)
+        layout.addWidget(self.inputs, 2)

@@ -29,11 +29,11 @@ from graphviewer.gui.words.texts import tip
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.protos import dtype_name
 
-MADE_UP, FILE, NUMBER = "made up", "from a file", "a number"
+MADE_UP, FILE, NUMBER = "made up", "from a file", "numbers"
 _KINDS = {
     MADE_UP: "Random values of the right type and shape, the same in every run",
     FILE: "A .npy or .npz array, or an image",
-    NUMBER: "One number for every element; true or false for a switch",
+    NUMBER: "One number for every element, or a row of them with commas between; true or false for a switch",
 }
 _FILES = "Arrays and images (*.npy *.npz *.png *.jpg *.jpeg *.bmp *.gif);;All files (*)"
 _MOST_ARRAYS, _MOST_INPUTS = 500, 30
@@ -110,7 +110,9 @@ class FeedRow:
     def _show_kind(self) -> None:
         kind = self.kind.currentText()
         self.value.setVisible(kind != MADE_UP)
-        self.value.setPlaceholderText("path of a .npy, .npz or image file" if kind == FILE else "0.5, true, 7")
+        self.value.setPlaceholderText(
+            "path of a .npy, .npz or image file" if kind == FILE else "0.5 · true · 0.7, 0.7, 0.8"
+        )
         self.pick.setVisible(kind == FILE)
 
     def _pick(self) -> None:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from graphviewer.gui.words.texts import tip
 
 if TYPE_CHECKING:
+    from graphviewer.model.document import Document
     from graphviewer.operations.registry import Choice
 
 
@@ -40,6 +41,18 @@ class CheckpointField(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.path)
         layout.addWidget(pick)
+
+    def show_default(self, document: Document | None) -> None:
+        """Say which checkpoint is taken where none is typed."""
+        found = document.checkpoint if document is not None else None
+        if found is None:
+            text, told = "none found", "No checkpoint lies beside the graph: type the prefix of one, or pick it."
+        elif document is not None and document.kind == "savedmodel":
+            text, told = "the SavedModel's", f"The values that the SavedModel holds: {found}"
+        else:
+            text, told = found.name, str(found)
+        self.path.setPlaceholderText(text)
+        self.path.setToolTip(tip(told))
 
     def _pick(self) -> None:
         kinds = "Checkpoints (*.index *.ckpt checkpoint);;All files (*)"

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from graphviewer.operations.registry import Choice, Operation, Parameter
 
 
+_LEAST_WIDTH = 250
+"""Pixels that the cards' texts and buttons need; what needs more gets a scroll bar."""
 _LATER_MS = 1_000
 """After the first graph came: by then it is on the screen."""
 
@@ -162,9 +164,7 @@ class OperationCard(QFrame):
                 missing = f"none chosen: press {key} on a node" if parameter.required else "none: all as they are"
                 widget.setText("\n".join(map(str, chosen)) or missing)
             elif parameter.kind == "checkpoint":
-                found = version.document.checkpoint if version else None
-                widget.path.setPlaceholderText(found.name if found else "no checkpoint beside the graph")
-                widget.path.setToolTip(tip(str(found or "")))
+                widget.show_default(version.document if version else None)
         self.run_button.setEnabled(self.is_ready)
         self._ask_choices(is_seen=self.heading.isChecked())
 
@@ -252,7 +252,7 @@ class OperationsPanel(QScrollArea):
     def __init__(self, session: Session, operator: Operator, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(_LEAST_WIDTH)  # Qt gives a panel that was squeezed no room back
         self._session, self._operator = session, operator
         self._waiting: list[Callable[[], None]] = []
         self._is_asked = False

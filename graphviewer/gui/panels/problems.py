@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from graphviewer.gui.state.session import Selection, Session
-from graphviewer.gui.words.texts import tip
+from graphviewer.gui.words.texts import readable, tip
 from graphviewer.gui.work.analyst import Analyst
 from graphviewer.model.problem import Problem
 
@@ -22,7 +22,7 @@ class ProblemsPanel(QWidget):
     def __init__(self, session: Session, analyst: Analyst, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.state = QLabel(objectName="subtle")
+        self.state = QLabel(objectName="subtle", wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.list = QTreeWidget(rootIsDecorated=False, uniformRowHeights=True)
         self.list.setHeaderLabels(["Severity", "Node", "Problem", "What to do"])
         for column, width in enumerate((90, 260, 420)):
@@ -46,11 +46,12 @@ class ProblemsPanel(QWidget):
         elif version.problems is None:
             self.state.setText("Checking …")
         else:
-            self._show(version.problems, version.problem_count)
+            self._show(version.problems, version.problem_count, version.notes)
 
-    def _show(self, found: Sequence[Problem], total: int) -> None:
+    def _show(self, found: Sequence[Problem], total: int, notes: Sequence[str]) -> None:
         more = f"; the first {_MOST:,} are listed" if total > _MOST else ""
-        self.state.setText(f"{total:,} found{more}" if found else "No problems found.")
+        count = f"{total:,} problem{'s' if total != 1 else ''} found{more}." if found else "No problems found."
+        self.state.setText(readable(" ".join([count, *notes])))
         self.list.setVisible(bool(found))
         for problem in found[:_MOST]:
             row = [_SIGNS[problem.severity], problem.node, problem.reason, problem.hint]

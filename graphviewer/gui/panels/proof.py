@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,24 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.gui.panels.feeds import FeedsForm, inputs_of
+from graphviewer.gui.panels.proof_words import VERDICT_COLUMNS, difference_row, number, run_words, verdict_words
 from graphviewer.gui.panels.result import ResultView
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Version
 from graphviewer.gui.style.theme import Theme
 from graphviewer.gui.words.texts import tip
-from graphviewer.gui.work.prover import Prover, speed_line
+from graphviewer.gui.work.prover import Prover
 
 _NOTHING = "Open a graph first."
 _VERIFY = "Runs original and result on the same inputs, in the background, and compares every output."
 _RUN = "Runs the graph forward once: the selected node, or the chosen outputs."
+_KERAS = "\nBefore is the model as Keras runs it; after is this graph."
+_INSTEAD = "Compares with an output of the original that draws no random numbers."
 _MOST_OUTPUTS = 16
-_VERDICTS = {"same": "✓ The same", "different": "✕ Different", "cannot": "? Not verified"}
+_NO_ORIGINAL = "Verify compares a result with what it was made from: apply an operation, or compare with another graph."
+_LONGEST = 24
+_GAP = 14  # pixels between columns
+_WIDEST_NAME, _WIDEST = 260, 220
 
 
 class ProofPanel(QWidget):
@@ -42,6 +48,9 @@ class ProofPanel(QWidget):
         self._session, self._prover = session, prover
         self._ran: tuple[Version, Mapping[str, Any]] | None = None
         self.verify_button, self.run_button = QPushButton("Verify", objectName="primary"), QPushButton("Run")
+        self.instead_button = QPushButton(visible=False)
+        self.instead_button.setToolTip(_INSTEAD)
+        self.instead_button.clicked.connect(self._verify_instead)
         self.cancel_button = QPushButton("Cancel", visible=False)
         self.cancel_button.clicked.connect(prover.cancel)
         self.verify_button.setToolTip(_VERIFY)
@@ -64,6 +73,7 @@ class ProofPanel(QWidget):
     def _lay_out(self) -> None:
         line = QHBoxLayout()
         line.addWidget(self.words, 1)
+        line.addWidget(self.instead_button)
         line.addWidget(self.cancel_button)
         line.addWidget(self.run_button)
         line.addWidget(self.verify_button)
@@ -93,6 +103,7 @@ class ProofPanel(QWidget):
             session.selection_changed,
             session.endpoints_changed,
             session.suggestions_changed,
+            session.tabs_changed,
         )
         for signal in signals:
             signal.connect(self.refresh)
@@ -114,6 +125,19 @@ class ProofPanel(QWidget):
         if pair is not None:
             self._ran = None
             self._prover.verify(*pair, self.feeds.given())
+
+    def _verify_instead(self) -> None:
+        """Compare with the outputs that the last verdict names."""
+        pair, found = self._pair(), self._verdict()
+        if pair is not None and found is not None:
+            self._prover.verify(*pair, self.feeds.given(), found["instead"])
+
+    def _verdict(self) -> Mapping[str, Any] | None:
+        """What is known about the current tab; of a graph that was made of a Keras model, against that."""
+        pair, current = self._pair(), self._session.current
+        if pair is not None:
+            return self._prover.verdict(*pair)
+        return current.origin_verdict if isinstance(current, Version) else None
 
     def run(self) -> None:
         """Run the selected node, or the chosen outputs."""
@@ -153,8 +177,13 @@ class ProofPanel(QWidget):
         if self._ran is not None and self._ran[0] not in self._session.tabs:
             self._ran = None
         self.verify_button.setEnabled(pair is not None and not self._prover.is_running)
+        self.verify_button.setToolTip(_VERIFY if pair is not None else _NO_ORIGINAL)
         self.run_button.setEnabled(version is not None and not self._prover.is_running)
-        found = self._prover.verdict(*pair) if pair is not None else None
+        found = self._verdict()
+        instead = found["instead"] if found is not None and not self._prover.is_running else ()
+        self.instead_button.setVisible(bool(instead))
+        name = instead[0].partition("=")[0] if instead else ""
+        self.instead_button.setText(f"Compare With {name if len(name) <= _LONGEST else '…' + name[-_LONGEST:]}")
         if self._prover.is_running:
             self.words.setText(f"Running: {self._prover.state or 'waiting for the background process'} …")
         elif version is None:
@@ -166,17 +195,13 @@ class ProofPanel(QWidget):
             self._fill_verdict(found)
             return
         else:
-            self.words.setText(_VERIFY if pair is not None else _RUN)
+            self.words.setText(_VERIFY if pair is not None else f"{_RUN} {_NO_ORIGINAL}")
         self.table.hide()
 
     def _fill_verdict(self, found: Mapping[str, Any]) -> None:
-        parts = [f"{_VERDICTS[found['verdict']]}: {found['reason']}.", speed_line(found), found["hint"]]
-        self.words.setText("  ".join(part for part in parts if part))
-        rows = [
-            (one["name"], _number(one["max_abs"]), _number(one["max_rel"]), "equal" if one["nan_equal"] else "differ")
-            for one in found["outputs"]
-        ]
-        self._fill(("Output", "Largest difference", "Relative", "NaNs"), rows)
+        against = "" if self._pair() is not None else _KERAS
+        self.words.setText(verdict_words(found) + against)
+        self._fill(VERDICT_COLUMNS, [difference_row(one) for one in found["outputs"]])
 
     def _shown_versions(self) -> tuple[Version, ...]:
         current = self._session.current
@@ -188,9 +213,9 @@ class ProofPanel(QWidget):
         self._ran = (version, found)
 
     def _fill_run(self, found: Mapping[str, Any]) -> None:
-        self.words.setText(_fed_line(found["feeds"]))
+        self.words.setText(run_words(found["feeds"]))
         rows = [
-            (one["name"], one["dtype"], str(one["shape"]), *(_number(one[key]) for key in ("min", "max", "mean")))
+            (one["name"], one["dtype"], str(one["shape"]), *(number(one[key]) for key in ("min", "max", "mean")))
             for one in found["outputs"]
         ]
         at = max(self.table.currentRow(), 0)
@@ -223,8 +248,10 @@ class ProofPanel(QWidget):
                 item = QTableWidgetItem(text)
                 item.setToolTip(tip(text))
                 self.table.setItem(at, column, item)
+        self.table.resizeColumnsToContents()
         for column in range(len(titles)):
-            self.table.setColumnWidth(column, 92 if column else 220)
+            most = _WIDEST if column else _WIDEST_NAME
+            self.table.setColumnWidth(column, min(self.table.columnWidth(column) + _GAP, most))
         self.table.setVisible(bool(rows))
         self.table.blockSignals(False)
 
@@ -238,14 +265,3 @@ def tensors_of(version: Version, name: str) -> list[str]:
     dtypes = output_dtypes(document, document.graph.index[name]) or []
     ports = [port for port, dtype in enumerate(dtypes) if dtype not in (DataType.RESOURCE, DataType.VARIANT)]
     return [f"{name}:{port}" for port in ports[:_MOST_OUTPUTS]] if len(dtypes) > 1 and ports else [name]
-
-
-def _fed_line(feeds: Sequence[Mapping[str, Any]]) -> str:
-    """What a run was fed, in a sentence."""
-    given, made = (", ".join(str(feed["name"]) for feed in feeds if feed["made"] is kind) for kind in (False, True))
-    parts = [f"Given: {given}." if given else "", f"Made up: {made}." if made else ""]
-    return " ".join(["Ran once.", *filter(None, parts)]) if feeds else "Ran once; nothing had to be fed."
-
-
-def _number(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, int | float) else "—"

@@ -3,81 +3,24 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QListView, QTextBrowser, QToolButton, QVBoxLayout, QWidget
 
-from graphviewer.gui.panels.search_row import Row, RowDelegate
+from graphviewer.gui.panels.hits_model import MOST_ROWS, HitsModel, OnlyBefore, hits_only_before
+from graphviewer.gui.panels.search_row import RowDelegate
 from graphviewer.gui.state.lenses import Lenses, Shown
-from graphviewer.gui.state.session import Selection, Session
+from graphviewer.gui.state.session import Session
+from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme, icon
-from graphviewer.gui.words.texts import tip
-from graphviewer.model.overlay import role_label
 
 if TYPE_CHECKING:
     from graphviewer.analysis.search import Hits, SearchIndex
     from graphviewer.model.document import Document
     from graphviewer.model.overlay import Overlay
-
-Index = QModelIndex | QPersistentModelIndex
-ROW = int(Qt.ItemDataRole.UserRole)
-
-MOST_ROWS = 2_000
-"""Hits in the list, which lays out all its rows at once (16,000 take 30 ms). The overlay shows all hits."""
-
-
-class HitsModel(QAbstractListModel):
-    """Hits as rows; what a row says is worked out when it is looked at."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.document: Document | None = None
-        self.hits: Hits | None = None
-        self._roles: Overlay | None = None
-        self._rows: dict[int, Row] = {}
-
-    def set_hits(self, document: Document | None, hits: Hits | None) -> None:
-        """Show other hits."""
-        self.beginResetModel()
-        self.document, self.hits, self._rows = document, hits, {}
-        self.endResetModel()
-
-    def set_roles(self, roles: Overlay | None) -> None:
-        """Tell what the nodes are for; they may become known while hits are shown."""
-        if roles is not self._roles:
-            self._roles, self._rows = roles, {}
-            if self.rowCount():
-                self.dataChanged.emit(self.index(0), self.index(self.rowCount() - 1))
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if self.hits is None or parent.isValid() else min(len(self.hits), MOST_ROWS)
-
-    def selection(self, row: int) -> Selection:
-        """What a row is about."""
-        assert self.document is not None and self.hits is not None
-        return Selection.of(self.document.scopes, int(self.hits.items[row]))
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or self.hits is None:
-            return None
-        if role == ROW:
-            return self.row(index.row())
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.row(index.row()).path
-        if role == Qt.ItemDataRole.ToolTipRole:
-            row = self.row(index.row())
-            return tip("\n".join(filter(None, [row.path, row.op, role_label(row.role), *row.chips])))
-        return None
-
-    def row(self, number: int) -> Row:
-        """What a row says."""
-        if number not in self._rows:
-            assert self.document is not None and self.hits is not None
-            self._rows[number] = Row.of(self.document, self.hits, int(self.hits.items[number]), self._roles)
-        return self._rows[number]
 
 
 class SearchPanel(QWidget):
@@ -98,6 +41,7 @@ class SearchPanel(QWidget):
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.help = QTextBrowser(objectName="searchHelp")
         self._nodes = 0
+        self._searched_roles: Overlay | None = None
         self.previous, self.next = QToolButton(autoRaise=True), QToolButton(autoRaise=True)
         self.previous.setToolTip("Previous hit (Shift+F3)")
         self.next.setToolTip("Next hit (F3, Enter)")
@@ -183,28 +127,31 @@ class SearchPanel(QWidget):
             self._show_nothing("")
             return
         asked = [(graph.document, self._index(graph), _roles(graph)) for graph in graphs]
+        self._searched_roles = asked[-1][2]
+        current = self._session.current
+        twins = current.twins.items.before if isinstance(current, Comparison) and len(graphs) > 1 else None
         self._prepare()
 
-        def work() -> list[tuple[Hits, Overlay]]:
+        def work() -> tuple[Hits, list[Overlay], OnlyBefore | None]:
             found = [(document, index.search(query, roles)) for document, index, roles in asked]
-            return [(hits, search_overlay(document, hits)) for document, hits in found]
+            only_before = hits_only_before(twins, found[0], found[-1][1]) if twins is not None else None
+            return found[-1][1], [search_overlay(document, hits) for document, hits in found], only_before
 
-        def done(found: list[tuple[Hits, Overlay]]) -> None:
+        def done(found: tuple[Hits, list[Overlay], OnlyBefore | None]) -> None:
             if graphs == self._lenses.shown():
-                self._take(graphs, found)
+                self._take(graphs, *found)
 
         self._session.background.submit("search", "search", work, done, self._session.failed.emit)
 
-    def _take(self, graphs: list[Shown], found: list[tuple[Hits, Overlay]]) -> None:
-        hits = found[-1][0]
+    def _take(self, graphs: list[Shown], hits: Hits, overlays: list[Overlay], only_before: OnlyBefore | None) -> None:
         same = self.model.hits is not None and self.model.hits.query == hits.query
         at = self.list.currentIndex().row() if same else -1
-        self.model.set_hits(graphs[-1].document, hits)
+        self.model.set_hits(graphs[-1].document, hits, only_before)
         self._show_roles()
         if 0 <= at < self.model.rowCount():
             self.list.setCurrentIndex(self.model.index(at))
-        if len(hits):
-            self._lenses.show("search", graphs, [overlay for _, overlay in found])
+        if self.model.total:
+            self._lenses.show("search", graphs, overlays)
         else:
             self._lenses.leave("search")
         self._nodes = int((graphs[-1].document.scopes.node[hits.items] >= 0).sum())
@@ -213,8 +160,14 @@ class SearchPanel(QWidget):
 
     def _show_roles(self) -> None:
         graphs = self._lenses.shown()
-        if self.model.hits is not None and graphs and graphs[-1].document is self.model.document:
-            self.model.set_roles(_roles(graphs[-1]))
+        if self.model.hits is None or not graphs or graphs[-1].document is not self.model.document:
+            return
+        roles = _roles(graphs[-1])
+        is_news = roles is not None and self._searched_roles is None
+        if is_news and any(term.field == "role" for term in self.model.hits.query.terms):
+            self.search()
+        self.model.set_roles(roles)
+        self._show_state()
 
     def _show_nothing(self, problem: str) -> None:
         self._session.background.drop("search")
@@ -235,22 +188,36 @@ class SearchPanel(QWidget):
     def _show_state(self, problem: str = "") -> None:
         hits = self.model.hits
         for button in (self.previous, self.next):
-            button.setEnabled(bool(hits))
+            button.setEnabled(self.has_hits)
         if problem:
             text = f"<span style='color: {self._theme.color('window.warning').name()}'>{escape(problem)}</span>"
         elif hits is None:
             text = ""
         else:
-            text = _count_text(hits, self._nodes, self.list.currentIndex().row())
+            before = self.model.only_before
+            only_before = len(before.items) if before is not None else 0
+            at = self.list.currentIndex().row()
+            text = self._roles_text(hits) or _count_text(hits, self._nodes, at, only_before)
         self.state.setText(text)
         self.state.setVisible(bool(text))
         self.list.setVisible(hits is not None)
         self.help.setVisible(hits is None)
 
+    def _roles_text(self, hits: Hits) -> str:
+        """Why a question about roles found nothing, where it is because roles are not known."""
+        asks = any(term.field == "role" for term in hits.query.terms)
+        graphs = self._lenses.shown()
+        if len(hits) or not asks or not graphs or _roles(graphs[-1]) is not None:
+            return ""
+        family = self._session.family
+        if family is not None and family.outputs:
+            return "What nodes are for is being worked out …"
+        return "What nodes are for is known once an output is chosen: press O on a node, or pick one under Endpoints."
+
     @property
     def has_hits(self) -> bool:
         """Whether there is something to step through."""
-        return bool(self.model.hits)
+        return self.model.total > 0
 
     def step(self, by: int) -> None:
         """Go to the next or previous hit, opening the scopes around it."""
@@ -286,14 +253,17 @@ def _roles(graph: Shown) -> Overlay | None:
     return None if roles is None else extended(roles, graph.document)
 
 
-def _count_text(hits: Hits, nodes: int, at: int) -> str:
+def _count_text(hits: Hits, nodes: int, at: int, only_before: int) -> str:
+    if not len(hits) and only_before:
+        return f"{f'{at + 1:,} of ' if at >= 0 else ''}{only_before:,} in the graph before"
     if not len(hits):
         return f"Nothing found: {hits.note}." if hits.note else "Nothing found."
     scopes = len(hits) - nodes
     text = f"{at + 1:,} of " if at >= 0 else ""
     text += f"{nodes:,} node{'s' if nodes != 1 else ''}" if nodes else ""
     text += (" + " if nodes else "") + f"{scopes:,} scope{'s' if scopes != 1 else ''}" if scopes else ""
-    if len(hits) > MOST_ROWS:
+    text += f" · {only_before:,} more in the graph before" if only_before else ""
+    if len(hits) + only_before > MOST_ROWS:
         text += f" · the best {MOST_ROWS:,} are listed"
     if hits.similar:
         text += f" · similar to “{escape('”, “'.join(hits.similar))}”"

@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
-from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -31,7 +31,10 @@ from graphviewer.gui.style.theme import Theme
 from graphviewer.gui.work.jobs import Callbacks, Jobs
 from graphviewer.worker.protocol import Failed
 
-_WIDTHS = (124, 230, 170, 66, 100, 76, 46, 76, 76, 76)
+_WIDTHS = (130, 150, 108, 62, 80, 60, 46, 58, 58, 58)
+_NAME, _LEAST_NAME = COLUMNS.index("Variable"), 130
+_URGENT = {"only_graph": 0, "differs": 1, "only_checkpoint": 2, "both": 3}
+"""The order of the rows until a column is clicked: what has no value first."""
 _AT_ONCE = 100
 """Variables per job when all values are asked for: other questions get their turn in between."""
 
@@ -55,6 +58,22 @@ class _Rows(QSortFilterProxyModel):
         return self._status in ("", status) and super().filterAcceptsRow(row, parent)
 
 
+class _Table(QTableView):
+    """Its names take the room that the other columns leave, and never too little to be read."""
+
+    def __init__(self) -> None:
+        super().__init__(sortingEnabled=True, showGrid=False, wordWrap=False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.give_names_the_rest()
+
+    def give_names_the_rest(self) -> None:
+        """Fit the columns to the width of the table."""
+        others = sum(self.columnWidth(at) for at in range(len(COLUMNS)) if at != _NAME)  # a hidden one has none
+        self.setColumnWidth(_NAME, max(self.viewport().width() - others, _LEAST_NAME))
+
+
 class VariablesPanel(QWidget):
     """Asks the worker when it is looked at: for the rows once per version, for values as they are wanted."""
 
@@ -66,14 +85,14 @@ class VariablesPanel(QWidget):
         self._shown: Version | None = None
         self._seen = False
         self._names: dict[str, str] = {}
-        self.totals = QLabel(objectName="totals")
+        self.totals = QLabel(objectName="totals", wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.status = QComboBox()
         self.filter = QLineEdit(placeholderText="Filter by name", clearButtonEnabled=True)
         self.all_values = QPushButton("Values of all")
         self.all_values.setToolTip("Read every variable and fill in minimum, maximum and mean")
         self.model = VariablesModel(theme, self)
         self.rows = _Rows(self)
-        self.table = QTableView(sortingEnabled=True, showGrid=False, wordWrap=False)
+        self.table = _Table()
         self.histogram = Histogram(theme)
         self.numbers = QLabel(objectName="subtle", wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.lines = QPlainTextEdit(readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
@@ -98,7 +117,6 @@ class VariablesPanel(QWidget):
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(22)
         self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        self.table.horizontalHeader().setStretchLastSection(True)
         self.table.horizontalHeader().setHighlightSections(False)
         for column, width in enumerate(_WIDTHS):
             self.table.setColumnWidth(column, width)
@@ -119,12 +137,13 @@ class VariablesPanel(QWidget):
         self.pages = QTabWidget()
         self.pages.addTab(values, "Values")
         self.pages.addTab(paste, "Lines to paste")
+        self.pages.setMinimumHeight(80)  # what lies behind another panel decides nothing about the height of all
         split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         split.addWidget(self.table)
         split.addWidget(self.pages)
-        split.setStretchFactor(0, 3)
+        split.setStretchFactor(0, 4)
         split.setStretchFactor(1, 1)
-        split.setSizes([760, 340])
+        split.setSizes([840, 260])
         line = QHBoxLayout()
         for widget, stretch in ((self.totals, 2), (self.status, 0), (self.filter, 1), (self.all_values, 0)):
             line.addWidget(widget, stretch)
@@ -189,7 +208,9 @@ class VariablesPanel(QWidget):
             self.totals.setText("Looking for variables …" if version is not None else "")
             self._show_lines((), "")
             return
-        self.model.set_rows(found["variables"], self._values.setdefault(version, {}), self._names)
+        rows = sorted(found["variables"], key=lambda row: _URGENT[row["status"]])
+        self.model.set_rows(rows, self._values.setdefault(version, {}), self._names)
+        self._show_value_columns()
         self.totals.setText(totals_text(found))
         for at, status in enumerate(STATUSES, 1):
             self.status.setItemText(at, f"{STATUSES[status]} ({found['counts'].get(status, 0):,})")
@@ -199,6 +220,7 @@ class VariablesPanel(QWidget):
         self.table.setColumnHidden(COLUMNS.index("Status"), set(found["counts"]) == {"only_checkpoint"})
         self.table.setColumnHidden(COLUMNS.index("Checkpoint"), not any(map(note, found["variables"])))
         self.table.setColumnHidden(COLUMNS.index("Parts"), not any(row["slices"] for row in found["variables"]))
+        self.table.give_names_the_rest()
         self._follow_selection()
 
     def _show_lines(self, lines: Sequence[str], offer: str) -> None:
@@ -254,6 +276,7 @@ class VariablesPanel(QWidget):
         def done(found: Mapping[str, Any]) -> None:
             if version is self._shown:
                 self.model.add_values(found["values"])
+                self._show_value_columns()
                 then()
 
         def failed(failure: Failed) -> None:
@@ -277,6 +300,12 @@ class VariablesPanel(QWidget):
         if missing:
             self._ask_values(prefix, missing[:_AT_ONCE], self._ask_all_values, "all")
 
+    def _show_value_columns(self) -> None:
+        """Minimum, maximum and mean take no room before they are known of any variable."""
+        for name in ("Min", "Max", "Mean"):
+            self.table.setColumnHidden(COLUMNS.index(name), not self.model.values)
+        self.table.give_names_the_rest()
+
     def _show_values(self, values: Mapping[str, Any]) -> None:
         self.histogram.show_bars(values.get("bars", ()), values.get("least") or 0.0, values.get("most") or 0.0)
         self.numbers.setText(numbers_text(values))
@@ -291,7 +320,14 @@ def totals_text(found: Mapping[str, Any]) -> str:
         return f"{len(rows):,} variables; there is no checkpoint beside the graph."
     if not found["lines"]:
         return f"{len(rows):,} variables in the checkpoint"
-    return f"{found['coverage']:.0%} of the graph's variables get a value"
+    text, counts = f"{found['coverage']:.0%} of the graph's variables get a value", found["counts"]
+    told = {"only_graph": "{} {stay} uninitialised", "differs": "{} {have} another shape or type"}
+    parts = [
+        sentence.format(f"{count:,}", stay="stays" if count == 1 else "stay", have="has" if count == 1 else "have")
+        for status, sentence in told.items()
+        if (count := counts.get(status, 0))
+    ]
+    return ", ".join([text, *parts])
 
 
 def numbers_text(values: Mapping[str, Any]) -> str:

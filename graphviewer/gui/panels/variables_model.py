@@ -15,10 +15,10 @@ from graphviewer.gui.words.texts import tip
 
 Index = QModelIndex | QPersistentModelIndex
 STATUSES = {
-    "both": "✓ in both",
     "only_graph": "✕ only graph",
-    "only_checkpoint": "+ only checkpoint",
     "differs": "≠ differs",
+    "only_checkpoint": "+ only checkpoint",
+    "both": "✓ in both",
 }
 _TOKENS = {"both": "success", "only_graph": "error", "only_checkpoint": "muted", "differs": "warning"}
 COLUMNS = ("Status", "Variable", "Checkpoint", "dtype", "Shape", "Bytes", "Parts", "Min", "Max", "Mean")

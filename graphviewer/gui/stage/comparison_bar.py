@@ -57,6 +57,10 @@ class ComparisonBar(QFrame):
         self.compare.setText(label(button))
         self._show(text, compare=True, close=True)
 
+    def advise(self, text: str) -> None:
+        """Say what would help."""
+        self._show(text, close=True)
+
     def show_pins(self, pins: Sequence[Pin]) -> None:
         """List the pins, each with a way to take it out; none: hide the bar."""
         self._flow.clear()

@@ -45,6 +45,16 @@ def _advice(version: Version) -> str:
     return "Choose an output to see what each node is for."
 
 
+class Chip(QToolButton):
+    """As wide as what is in it: Qt's own width leaves a gap, which costs lines where there are many chips."""
+
+    def sizeHint(self) -> QSize:
+        text = self.fontMetrics().horizontalAdvance(self.text())
+        return QSize(SWATCH + text + 18, super().sizeHint().height())
+
+    minimumSizeHint = sizeHint
+
+
 class Legend(QWidget):
     """A chip per category: click hides its nodes or shows them again."""
 
@@ -77,7 +87,7 @@ class Legend(QWidget):
         if advice:
             self._add(QLabel(advice, self, objectName="subtle"))
         if kind == "diff" and counts:
-            headline = QLabel(_headline(counts), self, objectName="changeCount")
+            headline = QLabel(_headline(counts, self._inside()), self, objectName="changeCount")
             headline.setMinimumHeight(SWATCH + 7)  # of a chip: the line has one middle
             self._add(headline)
         for category, count in counts.items():
@@ -97,10 +107,15 @@ class Legend(QWidget):
             overlay = current.shown_overlay(kind)
         return overlay.counts() if overlay is not None else {}
 
-    def _chip(self, category: str, count: int) -> QToolButton:
+    def _inside(self) -> Mapping[str, int]:
+        """Of a comparison, the counts inside functions, which texts about the graph itself leave out."""
+        current = self._session.current
+        return current.diff.summary_inside() if isinstance(current, Comparison) else {}
+
+    def _chip(self, category: str, count: int) -> Chip:
         kind = self._session.overlay_kind
         hidden = category in self._session.hidden.get(kind, set())
-        chip = QToolButton(self)
+        chip = Chip(self)
         chip.setObjectName("chip")
         chip.setText(f"{title(kind, category)} {count:,}{' (hidden)' if hidden else ''}")
         chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -109,19 +124,26 @@ class Legend(QWidget):
         chip.setIconSize(QSize(SWATCH, SWATCH))
         chip.setCheckable(True)
         chip.setChecked(not hidden)
-        chip.setToolTip(_explained(kind, category, count, hidden))
+        inside = self._inside().get(category, 0) if kind == "diff" else 0
+        chip.setToolTip(_explained(kind, category, count, inside, hidden=hidden))
         chip.clicked.connect(lambda: self._session.toggle_category(category))
         return chip
 
 
-def _headline(counts: Mapping[str, int]) -> str:
-    """How many nodes of a comparison are not the same."""
-    changes = sum(counts.values()) - counts.get("unchanged", 0)
-    return f"<b>{changes:,} {'change' if changes == 1 else 'changes'}</b>" if changes else "<b>No changes</b>"
+def _headline(counts: Mapping[str, int], inside: Mapping[str, int]) -> str:
+    """How many nodes of a comparison are not the same, and how many of them are inside functions."""
+    changes, in_functions = sum(counts.values()) - counts.get("unchanged", 0), sum(inside.values())
+    if not changes:
+        return "<b>No changes</b>"
+    told = f"<b>{changes:,} {'change' if changes == 1 else 'changes'}</b>"
+    return f"{told}, {in_functions:,} in functions" if in_functions else told
 
 
-def _explained(kind: str, category: str, count: int, hidden: bool) -> str:
-    """What a colour means, and what a click does."""
+def _explained(kind: str, category: str, count: int, inside: int, *, hidden: bool) -> str:
+    """What a colour means, how many of its nodes are ``inside`` functions, and what a click does."""
     nodes = "1 node" if count == 1 else f"{count:,} nodes"
     what = meaning(kind, category)
-    return f"{title(kind, category)}{': ' + what if what else ''}\nClick to {'show' if hidden else 'hide'} {nodes}."
+    where = f"\n{count - inside:,} in the graph itself, {inside:,} in functions." if inside else ""
+    return (
+        f"{title(kind, category)}{': ' + what if what else ''}{where}\nClick to {'show' if hidden else 'hide'} {nodes}."
+    )

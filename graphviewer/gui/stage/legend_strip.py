@@ -26,9 +26,10 @@ class Entry(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What stands beside the swatch."""
+        """What stands beside the swatch; statuses of a comparison have no count, each side has its own."""
         mark = sign(self.kind, self.name)
-        return f"{mark + ' ' if mark else ''}{title(self.kind, self.name)}  {self.nodes:,}"
+        count = "" if self.kind == "diff" else f"  {self.nodes:,}"
+        return f"{mark + ' ' if mark else ''}{title(self.kind, self.name)}{count}"
 
 
 def entries(scenes: Iterable[Scene]) -> list[Entry]:

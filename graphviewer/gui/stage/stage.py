@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -32,14 +31,9 @@ from graphviewer.gui.state.versions import Comparison, Tab, Version
 from graphviewer.gui.words.texts import label, tip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from graphviewer.gui.canvas.camera import Camera
-    from graphviewer.gui.stage.pane import Pane, Subject
+    from graphviewer.gui.stage.pane import Pane
     from graphviewer.gui.style.theme import Theme
-    from graphviewer.layout.nested import NestedLayout
-    from graphviewer.model.document import Document
-    from graphviewer.model.overlay import Overlay
 
 NEAR = 40
 """Boxes around the middle of a view among which one is looked for that is on both sides."""
@@ -220,23 +214,31 @@ class Stage(QWidget):
         if isinstance(tab, Comparison):
             self.merged_button.setChecked(tab.is_merged_shown)
             self._show_titles(tab)
-        left, right = _subjects(tab)
+        from graphviewer.gui.stage.subjects import subjects_of
+
+        left, right = subjects_of(tab)
         self.left.show_subject(left, fit=known is None)
         self.right.show_subject(right, fit=known is None)
         if known is not None:
             self.left.canvas.look_like(known)
 
     def _show_titles(self, tab: Comparison) -> None:
-        counts, sides = tab.counts(), (("before", "removed"), ("after", "added"))
+        counts, inside = tab.diff.summary(), tab.diff.summary_inside()
+        sides = (("before", "removed"), ("after", "added"))
         for (side, status), title, name in zip(sides, self.titles, tab.titles, strict=True):
             icon = swatch(self._theme.category("diff", status), sign("diff", status))
-            title.say(f"{side}: {name}", f"{counts[status]:,} {status}" if counts[status] else "", icon)
+            told = [f"{counts[status]:,} {status}"] if counts[status] else []
+            told += [f"{inside[status]:,} {status} in functions"] if inside[status] else []
+            title.say(f"{side}: {name}", ", ".join(told), icon)
 
     def _merge(self, checked: bool) -> None:
         if isinstance(self._shown, Comparison) and self._shown.is_merged_shown != checked:
             self._shown.is_merged_shown = checked
             self._cameras.pop(self._shown, None)
             self._fill_panes()
+            if self._session.selection is not None:
+                for pane in self.panes():  # what was looked at is looked at still
+                    pane.reveal(self._session.selection)
 
     @property
     def is_comparing(self) -> bool:
@@ -282,7 +284,10 @@ class Stage(QWidget):
         self.legend.set_theme(theme)
         if isinstance(self._shown, Comparison):
             self._show_titles(self._shown)
-        self._show_breadcrumb()
+        for links in (self.breadcrumb, self.welcome.recent):  # which keep their colours as long as their text
+            text = links.text()
+            links.clear()
+            links.setText(text)
         for pane in self.all_panes():
             pane.canvas.set_theme(theme)
 
@@ -326,50 +331,3 @@ class Stage(QWidget):
             self._session.select(Selection(path, is_scope=True), reveal=True)
         else:
             self.fit()
-
-
-def _subjects(tab: Tab | None) -> tuple[Subject | None, Subject | None]:
-    """What the left and the right pane show for a tab."""
-    if tab is None:
-        return None, None
-    if isinstance(tab, Version):
-        return (_isolated_subject(tab) if tab.isolated else _subject(tab.document, tab.layout, tab.overlay)), None
-    return (_merged_subject(tab), None) if tab.is_merged_shown else (_side_subject(tab, 0), _side_subject(tab, 1))
-
-
-def _merged_subject(tab: Comparison) -> Subject:
-    from graphviewer.gui.stage.pane import Subject
-
-    shown, name = tab.merged.document.unfolded, tab.twins.name if tab.twins.is_renamed else None
-    return Subject(shown, tab.merged_layout, tab.overlay, tab.merged_edges, seen=tab.twins.merged, opened_name=name)
-
-
-def _side_subject(tab: Comparison, side: int) -> Subject:
-    """One of two graphs side by side."""
-    version = (tab.before, tab.after)[side]
-    plain = _subject(version.document, version.layout, version.overlay)
-    return replace(
-        plain,
-        overlay=lambda kind: tab.unfolded.overlays[side] if kind == "diff" else plain.overlay(kind),
-        side=side,
-        seen=lambda selection: tab.twins.seen(selection, side),
-        opened_name=(lambda path: tab.twins.name(path, side)) if side and tab.twins.is_renamed else None,
-    )
-
-
-def _isolated_subject(version: Version) -> Subject:
-    return _subject(version.isolated.part, version.isolated.layout, version.shown_overlay)
-
-
-def _subject(document: Document, layout: NestedLayout, overlay: Callable[[str], Overlay | None]) -> Subject:
-    """A graph with its functions opened, and what is laid over the graph taken inside them."""
-    from graphviewer.gui.stage.pane import Subject
-    from graphviewer.model.bodies import extended
-
-    shown = document.unfolded
-
-    def inside_too(kind: str) -> Overlay | None:
-        found = overlay(kind)
-        return None if found is None else extended(found, shown)
-
-    return Subject(shown, layout, inside_too)

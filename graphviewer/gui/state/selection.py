@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from graphviewer.model.scopes import Scopes
@@ -32,3 +33,22 @@ class Selection(NamedTuple):
     def of(cls, scopes: Scopes, item: int, side: int = ANY) -> Selection:
         """The selection that means ``item``."""
         return cls(scopes.path(item), bool(scopes.is_scope[item]), side)
+
+
+@dataclass(eq=False)
+class Picked:
+    """What is selected among the versions of a file, and what was before and after that.
+
+    Attributes:
+        first, second: what is selected, and what is picked beside it.
+        back, forward: what Back and Forward select, the nearest last.
+    """
+
+    first: Selection | None = None
+    second: Selection | None = None
+    back: list[Selection] = field(default_factory=list)
+    forward: list[Selection] = field(default_factory=list)
+
+    def copy(self) -> Picked:
+        """The same for another file, whose own way goes on from here."""
+        return Picked(self.first, self.second, list(self.back), list(self.forward))

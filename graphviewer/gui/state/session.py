@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 
 from graphviewer.errors import GraphViewerError, UnknownNameError
 from graphviewer.gui.state.background import Background
-from graphviewer.gui.state.selection import ANY, Selection
-from graphviewer.gui.state.versions import Comparison, Family, Tab, Version
+from graphviewer.gui.state.selection import ANY, Picked, Selection
+from graphviewer.gui.state.versions import Comparison, Family, Tab, Version, families
 from graphviewer.model.endpoints import endpoints_named
 from graphviewer.model.names import Endpoint
 
@@ -33,6 +33,7 @@ class Session(QObject):
     tabs_changed = Signal()
     current_changed = Signal()
     selection_changed = Signal()
+    selected = Signal()  # by someone who looks at this very graph: not by going back, or to another tab
     reveal_requested = Signal(object)  # Selection: show it, opening the scopes around it
     expanded_changed = Signal(object)  # Selection whose place in the window should stay, or None
     endpoints_changed = Signal()
@@ -46,14 +47,11 @@ class Session(QObject):
         self.background = background
         self.tabs: list[Tab] = []
         self.current: Tab | None = None
-        self.selection: Selection | None = None
-        self.second: Selection | None = None
         self.overlay_kind = "roles"
         self.hidden: dict[str, set[str]] = {"roles": set(), "diff": set()}
         self.stacks: Mapping[str, Collection[str]] = {}  # members of the stacks that are drawn, by path
         self.node_bytes: WeakKeyDictionary[Document, np.ndarray] = WeakKeyDictionary()  # of outputs, once measured
-        self._back: list[Selection] = []
-        self._forward: list[Selection] = []
+        self._picked = Picked()
 
     # -- tabs ---------------------------------------------------------------------------------------------------
 
@@ -104,7 +102,9 @@ class Session(QObject):
         """Make a tab the current one."""
         if tab is self.current:
             return
-        self.current = tab
+        before, self.current = self.current, tab
+        picked = self._picked
+        self._take_selection(before, tab)
         if isinstance(tab, Comparison):
             self.overlay_kind = "diff"
             tab.family.expanded |= tab.twins.around(tab.family.expanded)
@@ -114,6 +114,18 @@ class Session(QObject):
         self.endpoints_changed.emit()
         self.suggestions_changed.emit()
         self.overlay_changed.emit()
+        if self._picked is not picked:
+            self.selection_changed.emit()
+
+    def _take_selection(self, before: Tab | None, after: Tab | None) -> None:
+        """Take what is selected along where both tabs show the same file; else show what was selected in the other."""
+        there, picked = families(after), self._picked
+        if not there:
+            self._picked = Picked()
+            return
+        if set(there) & set(families(before)) and there[0].picked is not picked:
+            there[0].picked = picked.copy()
+        self._picked = there[0].picked
 
     def close_tab(self, tab: Tab) -> None:
         """Close a tab; closing a version closes the comparisons that show it."""
@@ -128,55 +140,69 @@ class Session(QObject):
 
     # -- selection ----------------------------------------------------------------------------------------------
 
+    @property
+    def selection(self) -> Selection | None:
+        """What is selected in the current tab."""
+        return self._picked.first
+
+    @property
+    def second(self) -> Selection | None:
+        """What is picked beside it."""
+        return self._picked.second
+
     def select(self, selection: Selection | None, *, reveal: bool = False) -> None:
         """Select a node or scope everywhere; ``reveal`` also opens the scopes around it and moves the view."""
-        if selection != self.selection or self.second is not None:
-            if self.selection is not None and selection != self.selection:
-                self._back.append(self.selection)
-                self._forward.clear()
-            self.selection, self.second = selection, None
+        picked = self._picked
+        if selection != picked.first or picked.second is not None:
+            if picked.first is not None and selection != picked.first:
+                picked.back.append(picked.first)
+                picked.forward.clear()
+            picked.first, picked.second = selection, None
             self.selection_changed.emit()
+            self.selected.emit()
         if reveal and selection is not None:
             self.reveal_requested.emit(selection)
 
     def select_second(self, selection: Selection) -> None:
         """Pick a second node or scope beside the selected one, or no longer."""
-        if self.selection in (None, selection):
+        picked = self._picked
+        if picked.first in (None, selection):
             self.select(selection)
         else:
-            self.second = None if selection == self.second else selection
+            picked.second = None if selection == picked.second else selection
             self.selection_changed.emit()
 
     @property
     def previous(self) -> Selection | None:
         """What was selected before."""
-        return self._back[-1] if self._back else None
+        return self._picked.back[-1] if self._picked.back else None
 
     @property
     def can_go_back(self) -> bool:
         """Whether something else was selected before."""
-        return bool(self._back)
+        return bool(self._picked.back)
 
     @property
     def can_go_forward(self) -> bool:
         """Whether ``go_back`` can be undone."""
-        return bool(self._forward)
+        return bool(self._picked.forward)
 
     def go_back(self) -> None:
         """Select what was selected before."""
-        self._step(self._back, self._forward)
+        self._step(self._picked.back, self._picked.forward)
 
     def go_forward(self) -> None:
         """Undo ``go_back``."""
-        self._step(self._forward, self._back)
+        self._step(self._picked.forward, self._picked.back)
 
     def _step(self, source: list[Selection], target: list[Selection]) -> None:
         if source:
-            if self.selection is not None:
-                target.append(self.selection)
-            self.selection, self.second = source.pop(), None
+            picked = self._picked
+            if picked.first is not None:
+                target.append(picked.first)
+            picked.first, picked.second = source.pop(), None
             self.selection_changed.emit()
-            self.reveal_requested.emit(self.selection)
+            self.reveal_requested.emit(picked.first)
 
     # -- scopes -------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from graphviewer.errors import ReadError
-from graphviewer.gui.state.selection import AFTER, ANY, BEFORE, Selection
+from graphviewer.gui.state.selection import AFTER, ANY, BEFORE, Picked, Selection
 from graphviewer.model.bodies import extended
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
@@ -43,17 +43,19 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 @dataclass(eq=False)
 class Family:
-    """A file and all versions made from it; they share endpoints and open scopes, so that views stay in step.
+    """A file and all versions made from it; they share endpoints, selection and open scopes: views stay in step.
 
     Attributes:
         expanded: paths of open scopes.
         outputs, inputs: the chosen endpoints.
+        picked: what is selected.
     """
 
     title: str
     expanded: set[str] = field(default_factory=set)
     outputs: list[Endpoint] = field(default_factory=list)
     inputs: list[Endpoint] = field(default_factory=list)
+    picked: Picked = field(default_factory=Picked)
 
 
 @dataclass(eq=False)
@@ -91,8 +93,10 @@ class Version:
         suggested_outputs, suggested_inputs: ranked candidates; empty until they are computed.
         is_saved: closing the window loses nothing.
         verdicts: by the version it was verified against, the JSON of ``verify``.
+        origin_verdict: the JSON of ``verify`` against what it was made from where that is no graph: a Keras model.
         summary: one calm line about how it was made.
         problems: faults of the graph, the first thousands of ``problem_count``; None until it was checked.
+        notes: sentences about the graph that are no faults.
         lenses: overlays of the moment, by kind: ``search``, ``trace``.
         isolated: the part that is shown in place of the whole.
     """
@@ -108,10 +112,12 @@ class Version:
     suggested_inputs: Sequence[Suggestion] = ()
     is_saved: bool = True
     verdicts: WeakKeyDictionary[Version, Mapping[str, Any]] = field(default_factory=WeakKeyDictionary)
+    origin_verdict: Mapping[str, Any] | None = None
     roles: Overlay | None = None
     summary: str = ""
     problems: Sequence[Problem] | None = None
     problem_count: int = 0
+    notes: Sequence[str] = ()
     lenses: dict[str, Overlay] = field(default_factory=dict)
     isolated: Isolated | None = None
 
@@ -171,7 +177,8 @@ class Comparison:
         totals: the numbers of both.
         pins: pairs of names that a person says are the same node, or that one has no twin.
         opened_before: the scopes that were open when only changes began to be shown; None where all is shown.
-        purposes: roles of the first graph's nodes for what survived of it; None until they are known.
+        purposes: roles of the first graph's nodes that the reasons speak of: for the chosen outputs, or else for what
+            survived; None until they are known.
     """
 
     before: Version
@@ -217,10 +224,8 @@ class Comparison:
 
     def counts(self) -> dict[str, int]:
         """Nodes per status, with those inside functions that are not the same."""
-        counts = self.diff.summary()
-        for change in self.changes[len(self.diff.changes) :]:
-            counts[change.status] += 1
-        return counts
+        counts, inside = self.diff.summary(), self.diff.summary_inside()
+        return {status: count + inside[status] for status, count in counts.items()}
 
     @property
     def family(self) -> Family:
@@ -257,3 +262,10 @@ class Comparison:
 
 
 Tab = Version | Comparison
+
+
+def families(tab: Tab | None) -> tuple[Family, ...]:
+    """The families that a tab shows: two where it compares different files."""
+    if isinstance(tab, Comparison):
+        return tuple(dict.fromkeys((tab.before.family, tab.after.family)))
+    return (tab.family,) if tab is not None else ()

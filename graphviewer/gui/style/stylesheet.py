@@ -122,6 +122,7 @@ QLabel#breadcrumb, QLabel#totals { color: $muted; }
 QLabel#paneTitle { color: $muted; padding: 4px 10px; background: $background; border-bottom: 1px solid $border; }
 QWidget#welcome { background: $surface; }
 QFrame#banner { background: $error_soft; border: none; border-bottom: 1px solid $error; }
+QFrame#notice { background: $accent_soft; border: none; border-bottom: 1px solid $accent; }
 QFrame#choiceBar { background: $background; border: none; border-bottom: 1px solid $border; }
 QToolButton#choice { background: $surface; border: 1px solid $border; padding: 2px 9px; }
 QToolButton#choice:checked { background: $accent_soft; border-color: $accent; }

@@ -49,8 +49,18 @@ class Analyst(QObject):
 
     # -- in the worker ------------------------------------------------------------------------------------------
 
-    def _ask(self, name: str, version: Version, done: Callable[[Mapping[str, Any]], None], **params: Any) -> None:
-        """Ask the worker about a version; a newer question of the same kind about it replaces an older one."""
+    def _ask(
+        self,
+        name: str,
+        version: Version,
+        done: Callable[[Mapping[str, Any]], None],
+        *,
+        about: Comparison | None = None,
+        **params: Any,
+    ) -> None:
+        """Ask the worker about a version, for a comparison or for itself; a newer question of the same kind about the
+        same replaces an older one.
+        """
         try:
             version.require_unchanged()
         except ReadError as error:
@@ -59,7 +69,7 @@ class Analyst(QObject):
         callbacks = Callbacks(done, self._failed)
         outputs = [params["out"]] if "out" in params else []
         request = {"path": str(version.file), **params}
-        self._jobs.submit(name, request, callbacks, key=f"{name}-{id(version)}", outputs=outputs)
+        self._jobs.submit(name, request, callbacks, key=f"{name}-{id(about or version)}", outputs=outputs)
 
     def _suggest(self, version: Version) -> None:
         def done(found: Mapping[str, Any]) -> None:
@@ -73,7 +83,7 @@ class Analyst(QObject):
     def _check(self, version: Version) -> None:
         def done(found: Mapping[str, Any]) -> None:
             version.problems = [Problem(**problem) for problem in found["problems"]]
-            version.problem_count = found["total"]
+            version.problem_count, version.notes = found["total"], tuple(found["notes"])
             self.checked.emit(version)
 
         self._ask("check", version, done)
@@ -98,6 +108,9 @@ class Analyst(QObject):
         def then(roles: Overlay) -> None:
             version.roles = roles
             self._session.overlay_changed.emit()
+            for tab in self._session.tabs:
+                if isinstance(tab, Comparison) and tab.before is version:
+                    self._explain(tab)
 
         def done(_counts: Mapping[str, Any]) -> None:
             self._session.background.submit(
@@ -142,7 +155,8 @@ class Analyst(QObject):
             from graphviewer.gui.state.loading import lay_out
             from graphviewer.gui.state.twins import Twins
 
-            diff = explained(compare(before.document, after.document, provenance, pins=pins), before.roles)
+            roles = before.roles
+            diff = explained(compare(before.document, after.document, provenance, pins=pins), roles)
             merged = in_place(merge(before.document, after.document, diff))
             totals = (totals_of(before.document), totals_of(after.document))
             diff.summary()  # views ask for it and for names first: they are not left to the GUI thread
@@ -150,7 +164,9 @@ class Analyst(QObject):
             edges, twins = unfolded_edges(merged, overlay), Twins(unfolded, merged)
             layout = lay_out(merged.document)
             _ = merged.document.unfolded.graph.index
-            return Comparison(before, after, diff, unfolded, merged, overlay, edges, twins, layout, totals, pins=pins)
+            return Comparison(
+                before, after, diff, unfolded, merged, overlay, edges, twins, layout, totals, pins=pins, purposes=roles
+            )
 
         def then(comparison: Comparison) -> None:
             if known in self._session.tabs:
@@ -165,31 +181,43 @@ class Analyst(QObject):
         self._session.background.submit("analysis", key, work, then, self._session.failed.emit)
 
     def _explain(self, comparison: Comparison) -> None:
-        """Find out what the nodes that went away were for, where no chosen outputs said it."""
-        from graphviewer.analysis.diff.purposes import explained, surviving_outputs
-        from graphviewer.analysis.merged_functions import with_reasons
-        from graphviewer.analysis.unfolded_diff import unfold_diff
+        """Find out what the nodes that went away were for: for the chosen outputs, or else for what survived."""
+        from graphviewer.analysis.diff.purposes import surviving_outputs
 
-        before, counts = comparison.before, comparison.diff.summary()
-        outputs = [str(one) for one in surviving_outputs(comparison.diff)] if counts["removed"] else []
-        if before.roles is not None or not outputs or before.document.kind == "checkpoint":
+        before, roles = comparison.before, comparison.before.roles
+        if before.document.kind == "checkpoint" or not comparison.diff.summary()["removed"]:
+            return
+        if roles is not None:
+            if roles is not comparison.purposes:
+                self._give_reasons(comparison, lambda: roles)
+            return
+        outputs = [str(one) for one in surviving_outputs(comparison.diff)]
+        if not outputs or self._chosen(before, "outputs"):  # roles for the chosen ones are on their way
             return
         out = self._folder / f"roles-{next(self._numbers)}.json"
 
+        def done(_counts: Mapping[str, Any]) -> None:
+            self._give_reasons(comparison, lambda: _read_overlay(out))
+
+        self._ask("roles", before, done, about=comparison, outputs=outputs, inputs=[], out=str(out))
+
+    def _give_reasons(self, comparison: Comparison, read: Callable[[], Overlay]) -> None:
+        """Say of the nodes that went away what their roles were."""
+        from graphviewer.analysis.diff.purposes import explained
+        from graphviewer.analysis.merged_functions import with_reasons
+        from graphviewer.analysis.unfolded_diff import unfold_diff
+
         def work() -> tuple[Overlay, UnfoldedDiff, Overlay]:
-            roles = _read_overlay(out)
+            roles = read()
             unfolded = unfold_diff(explained(comparison.diff, roles))
-            merged = with_reasons(comparison.merged_overlay, comparison.merged, unfolded.overlays[0])
-            return roles, unfolded, merged
+            return roles, unfolded, with_reasons(comparison.merged_overlay, comparison.merged, unfolded.overlays[0])
 
         def then(found: tuple[Overlay, UnfoldedDiff, Overlay]) -> None:
             comparison.explain(*found)
             self._session.overlay_changed.emit()
 
-        def done(_counts: Mapping[str, Any]) -> None:
-            self._session.background.submit("analysis", f"explain-{id(before)}", work, then, self._session.failed.emit)
-
-        self._ask("roles", before, done, outputs=outputs, inputs=[], out=str(out))
+        key = f"explain-{id(comparison)}"
+        self._session.background.submit("analysis", key, work, then, self._session.failed.emit)
 
 
 def _suggestions(found: list[Mapping[str, Any]]) -> list[Suggestion]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -16,9 +15,11 @@ from graphviewer.errors import DamagedError, GraphViewerError, RunsCodeError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Version
 from graphviewer.gui.work.jobs import Callbacks, Jobs
+from graphviewer.gui.work.prover import verdict_line
 
 if TYPE_CHECKING:
     from graphviewer.gui.state.loading import Loaded
+    from graphviewer.model.document import Document
 
 Then = Callable[[Version, "Loaded"], None]
 
@@ -134,8 +135,16 @@ class Opener(QObject):
         name = request.path.name
 
         def done(result: Mapping[str, Any]) -> None:
-            self._jobs.end(job, f"a graph of {result['nodes']:,} nodes")
-            self.open(replace(request, path=out, title=name, remembered=request.path), then)
+            verdict = result["verification"]
+            self._jobs.end(job, f"a graph of {result['nodes']:,} nodes; {verdict_line(verdict)}")
+
+            def proved(version: Version, loaded: Any) -> None:
+                version.origin_verdict, version.summary = verdict, f"made with Keras; {verdict_line(verdict)}"
+                self._session.tabs_changed.emit()
+                if then is not None:
+                    then(version, loaded)
+
+            self.open(replace(request, path=out, title=name, remembered=request.path), proved)
 
         def failed(failure: Any) -> None:
             self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
@@ -144,7 +153,7 @@ class Opener(QObject):
             self._session.said.emit("Cancelled; nothing was opened.")
 
         self.withdrawn.emit()
-        asked = {"path": str(request.path), "out": str(out)}
+        asked = {"path": str(request.path), "out": str(out), "prove": True}
         callbacks = Callbacks(done, failed, cancelled=cancelled)
         job = self._jobs.submit("keras", asked, callbacks, outputs=[out], title=f"Load with Keras — {name}")
 
@@ -157,7 +166,10 @@ def _read(request: Request, copy: Path) -> _Opened:
     from graphviewer.formats import open_document, save_document
     from graphviewer.gui.state.loading import load
 
-    read = partial(open_document, tags=request.tags, salvage=request.salvage)
+    def read(path: Path, **more: Any) -> Document:
+        document = open_document(path, tags=request.tags, salvage=request.salvage, **more)
+        return replace(document, title=request.title) if request.remembered is not None else document
+
     loaded = load(request.path, request.checkpoint, read=read)
     is_special = request.tags is not None or request.salvage
     if is_special:

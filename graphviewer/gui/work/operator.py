@@ -36,7 +36,8 @@ class Operator(QObject):
     """The session's connection to the worker."""
 
     finished = Signal(object, object)  # Version before, Version after
-    offered = Signal(str, object)  # text of a button beside the last error, and what it does
+    noticed = Signal(str)  # what to know about the last result
+    offered = Signal(str, object)  # text of a button beside the last error or notice, and what it does
 
     def __init__(self, session: Session, jobs: Jobs, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -102,10 +103,19 @@ class Operator(QObject):
     def _failed(self, version: Version, failure: Failed) -> None:
         self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
         if failure.kind == TrainingModeError.__name__:
-            outputs = {"outputs": [str(one) for one in version.family.outputs]}
-            self.offered.emit(
-                "Apply inference mode", lambda: self.run("inference-mode", "Inference mode", version, outputs)
-            )
+            self._offer(version, [str(one) for one in version.family.outputs])
+
+    def _offer_inference_mode(self, version: Version, result: Mapping[str, Any]) -> None:
+        """Say of a result that can still compute as in training what decides, and offer to mend the original."""
+        count, first = len(result["switches"]), result["switches"][0]
+        which = f"'{first}'" if count == 1 else f"'{first}' and {count - 1:,} more inputs"
+        decides = "decides" if count == 1 else "decide"
+        self.noticed.emit(f"The result can still compute as in training: what is fed to {which} {decides}.")
+        self._offer(version, result["outputs"])
+
+    def _offer(self, version: Version, outputs: Sequence[str]) -> None:
+        given = {"outputs": list(outputs)}
+        self.offered.emit("Apply inference mode", lambda: self.run("inference-mode", "Inference mode", version, given))
 
     def _read_result(self, order: _Order, result: Mapping[str, Any]) -> None:
         def failed(error: GraphViewerError) -> None:
@@ -146,6 +156,8 @@ class Operator(QObject):
         self._jobs.end(order.job, version.summary)
         self._session.add_tab(version)
         self.finished.emit(order.version, version)
+        if result.get("switches"):
+            self._offer_inference_mode(order.version, result)
 
 
 _PAST = {

@@ -16,6 +16,7 @@ from graphviewer.errors import GraphViewerError, ReadError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Version
 from graphviewer.gui.work.jobs import Callbacks, Jobs
+from graphviewer.model.names import parse_input
 from graphviewer.worker.protocol import Failed
 
 Ask = Callable[[Sequence[Mapping[str, str]]], bool]
@@ -54,14 +55,23 @@ class Prover(QObject):
         """What a verification of two versions found; None before there was one."""
         return after.verdicts.get(before)
 
-    def verify(self, before: Version, after: Version, feeds: Feeds = _MADE_UP, *, allow: bool = False) -> None:
-        """Run both sides on the same feeds and compare."""
+    def verify(
+        self,
+        before: Version,
+        after: Version,
+        feeds: Feeds = _MADE_UP,
+        outputs: Sequence[str] = (),
+        *,
+        allow: bool = False,
+    ) -> None:
+        """Run both sides on the same feeds and compare; without ``outputs``, what was chosen, or else the usual."""
         if not self._is_unchanged(before, after):
             return
         checkpoint = before.document.checkpoint
         request = {
             "before": str(before.file),
             "after": str(after.file),
+            "outputs": list(outputs or chosen_outputs(before, after)),
             "feeds": dict(feeds),
             "checkpoint": str(checkpoint) if checkpoint else None,
             "allow": allow,
@@ -69,10 +79,13 @@ class Prover(QObject):
 
         def done(found: Mapping[str, Any]) -> str:
             if found["touches"] and not allow and self.ask(found["touches"]):
-                self.verify(before, after, feeds, allow=True)
+                self.verify(before, after, feeds, outputs, allow=True)
                 return "allowed, and begun again"
+            summary = after.summary
+            for known in after.verdicts.values():
+                summary = summary.removesuffix(verdict_line(known)).removesuffix("; ")
             after.verdicts[before] = found
-            after.summary = f"{after.summary.partition('; verified')[0]}; {verdict_line(found)}".removeprefix("; ")
+            after.summary = f"{summary}; {verdict_line(found)}".removeprefix("; ")
             self._session.tabs_changed.emit()
             return after.summary
 
@@ -209,17 +222,18 @@ def _pieces(file: Path) -> Iterator[bytes]:
         raise ReadError("The values of this run are no longer there.", "Run it again.") from error
 
 
+def chosen_outputs(before: Version, after: Version) -> list[str]:
+    """What a comparison is about: the outputs that the result was made for, else those chosen here; of these, the ones
+    that both graphs have.
+    """
+    made = after.provenance.parameters.get("outputs", ()) if after.provenance is not None else ()
+    names = list(map(str, made or after.family.outputs or before.family.outputs))
+    both = before.document.graph.index.keys() & after.document.graph.index.keys()
+    return [name for name in names if parse_input(name)[0] in both]
+
+
 def verdict_line(found: Mapping[str, Any]) -> str:
     """A verdict in a few words: ``verified: difference 0``."""
     if found["verdict"] == "same":
-        return f"verified: {found['reason']}"
+        return f"verified: {found['reason']}" + (f", which proves little: {found['doubt']}" if found["doubt"] else "")
     return f"verified: DIFFERENT, {found['reason']}" if found["verdict"] == "different" else str(found["reason"])
-
-
-def speed_line(found: Mapping[str, Any]) -> str:
-    """Run times before and after, where both ran."""
-    before, after = found["seconds"]
-    if before is None or after is None:
-        return ""
-    ratio = f", {before / after:.1f} times as fast" if 0 < after < before else ""
-    return f"one run takes {before * 1e3:,.1f} → {after * 1e3:,.1f} ms{ratio}"

@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shutil
 import signal
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -19,6 +17,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Signal
 
 import graphviewer
+from graphviewer.gui.scratch import Scratch
 from graphviewer.worker import protocol
 
 _STDERR_KEPT = 16_384
@@ -205,7 +204,7 @@ class _Process(QProcess):
         self._decoder = protocol.Decoder()
         self._errors = b""
         self._broken = ""
-        self._scratch = Path(tempfile.mkdtemp(prefix="graphviewer-worker-"))
+        self._scratch = Scratch()
         self.readyReadStandardOutput.connect(self._read)
         self.readyReadStandardError.connect(self._read_errors)
         self.finished.connect(self._finish)
@@ -218,7 +217,7 @@ class _Process(QProcess):
         path = [package, *filter(None, [environment.value("PYTHONPATH")])]
         environment.insert("PYTHONPATH", os.pathsep.join(path))
         for variable in ("TMPDIR", "TEMP", "TMP"):
-            environment.insert(variable, str(self._scratch))
+            environment.insert(variable, str(self._scratch.path))
         self.setProcessEnvironment(environment)
         # -P: a file json.py in the folder where the window was started must not be taken for Python's own.
         self.start(sys.executable, ["-P", "-X", "faulthandler", "-m", "graphviewer.worker"])
@@ -234,7 +233,7 @@ class _Process(QProcess):
     def sweep(self) -> None:
         """Remove half-written outputs and the folder of temporary files, once the process is dead."""
         _delete(self.doomed)
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.remove()
 
     def _read(self) -> None:
         try:

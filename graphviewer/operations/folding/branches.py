@@ -8,9 +8,9 @@ import numpy as np
 
 from graphviewer.analysis.ops import MERGE_OPS, SWITCH_OPS
 from graphviewer.errors import OperationError
+from graphviewer.model.making import const_node
 from graphviewer.model.names import parse_input
 from graphviewer.model.nodes import control_inputs, data_inputs
-from graphviewer.model.tensors import const_node
 from graphviewer.operations.draft import Draft, keep_attributes
 from graphviewer.operations.folding.known import BRANCHING, Known
 from graphviewer.protos import DataType

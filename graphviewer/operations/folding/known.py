@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from graphviewer.analysis.control_flow import after_flow
 from graphviewer.analysis.ops import MERGE_OPS, SHAPE_OPS, SWITCH_OPS, VARIABLE_OPS
 from graphviewer.errors import OperationError
-from graphviewer.model.graph import Graph
 from graphviewer.model.names import CONTROL_PORT, parse_input
 from graphviewer.model.nodes import control_inputs, data_inputs
 from graphviewer.model.tensors import TensorError, node_shape, shape_list, tensor_value
@@ -52,7 +52,8 @@ class Known:
         self.dead: dict[str, str] = {}
         self.taken: dict[str, int] = {}
         self._assumed = dict(assumed or {})
-        self._flow = _in_flow(draft.document.graph)
+        graph = draft.document.graph
+        self._flow = {graph.names[number] for number in np.flatnonzero(after_flow(graph)).tolist()}
         self._visit_all()
 
     def value(self, text: str) -> Array | None:
@@ -156,9 +157,15 @@ class Known:
         if any(value.size and max(value.flat) > np.iinfo(dtype).max for value in found):
             return False
         sources = [parse_input(text)[0] for text in inputs]
+        if any(self._may_be_off(source) for source in sources):
+            return False
         waits = [f"^{source}" for source in sources if source in self._flow]
         self._learn(name, [value.astype(dtype) for value in found], [*control_inputs(node), *waits])
         return True
+
+    def _may_be_off(self, name: str) -> bool:
+        """One output of a Switch has a value whenever the Switch runs: what waits for it runs in both branches."""
+        return self.draft.nodes[name].op in SWITCH_OPS and name not in self.taken
 
     def _switch(self, name: str, node: Any) -> bool:
         inputs = data_inputs(node)
@@ -251,11 +258,3 @@ def small_constant(draft: Draft, name: str) -> Array | None:
     except TensorError:
         return None
     return None if value.dtype.hasobject else value
-
-
-def _in_flow(graph: Graph) -> set[str]:
-    """Nodes inside conditionals and loops of TF1, and what comes after them."""
-    starts = np.flatnonzero(graph.of_ops(SWITCH_OPS | {"Enter", "RefEnter"})).tolist()
-    if not starts:
-        return set()
-    return {graph.names[number] for number in np.flatnonzero(graph.descendants(starts)).tolist()}

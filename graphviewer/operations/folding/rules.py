@@ -234,7 +234,7 @@ def _transpose(node: Any, inputs: Arrays) -> list[Array] | None:
     value, order = inputs
     if sorted(order.tolist()) != list(range(value.ndim)):
         return None
-    return [np.ascontiguousarray(np.transpose(value, order.tolist()))]
+    return [np.transpose(value, order.tolist()).copy()]
 
 
 def _fill(node: Any, inputs: Arrays) -> list[Array] | None:

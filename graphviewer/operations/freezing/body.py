@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from graphviewer import protos
+from graphviewer.analysis.control_flow import FLOW_STARTS
+from graphviewer.analysis.ops import SWITCH_OPS
+from graphviewer.model.making import const_node
 from graphviewer.model.names import CONTROL_PORT, parse_input
-from graphviewer.model.tensors import const_node
+from graphviewer.model.nodes import data_inputs
 from graphviewer.operations.cutting import unique
 from graphviewer.operations.draft import forget_inferred
 
@@ -73,8 +77,10 @@ class Body:
         self._report = report
         self._taken = set(nodes)
         self._consumers: dict[Tensor, list[tuple[str, int]]] = defaultdict(list)
+        self._readers: dict[str, list[str]] = defaultdict(list)
         for name, node in nodes.items():
             for slot, (source, port) in enumerate(tensors(node)):
+                self._readers[source].append(name)
                 if port != CONTROL_PORT:
                     self._consumers[source, port].append((name, slot))
 
@@ -96,12 +102,53 @@ class Body:
         """Names that new nodes must not take."""
         self._taken.update(names)
 
-    def add_const(self, name: str, dtype: int, values: NDArray[Any]) -> str:
-        """Append a constant; returns how an input names its output."""
-        name = name.replace("/", "_") if self.function else name
-        node = const_node(unique(name, self._taken), dtype, values=values)
+    @cached_property
+    def _after_flow(self) -> set[str]:
+        """Nodes inside conditionals and loops of TF1, and what comes after them."""
+        stack = [name for name, node in self.nodes.items() if node.op in FLOW_STARTS]
+        found = set(stack)
+        while stack:
+            new = [name for name in self._readers.get(stack.pop(), ()) if name not in found]
+            found.update(new)
+            stack += new
+        return found
+
+    def in_flow(self, name: str) -> bool:
+        """A node may lie in a conditional or loop of TF1: what is added for it must wait for what it reads."""
+        return name in self._after_flow
+
+    def add_const(self, name: str, dtype: int, values: NDArray[Any], *, reader: Any) -> str:
+        """Append a constant for a node; returns how an input names its output.
+
+        Args:
+            reader: the node that reads it, as it becomes: in a conditional or loop the constant waits for its inputs.
+        """
+        node = const_node(self._free(name), dtype, values=values)
+        if self.in_flow(reader.name):
+            node.input.extend(self.waits(data_inputs(reader)[0]))
         self.extra.append(node)
         return f"{node.name}:output:0" if self.function else str(node.name)
+
+    def waits(self, text: str, *, dtype: int = 0) -> list[str]:
+        """Control inputs for what must come after a tensor that a node reads; none after a function's argument.
+
+        Args:
+            dtype: of the tensor, where what waits must not run in a branch in which it has no value. A Switch runs
+                whichever way it goes, so that only what reads one of its outputs tells.
+        """
+        source = text.split(":")[0]
+        known = self.nodes.get(source)
+        if known is None and self.function:
+            return []
+        if not dtype or known is None or known.op not in SWITCH_OPS:
+            return [f"^{source}"]
+        node = protos.NodeDef(name=self._free(f"{source}/taken"), op="Identity", input=[text])
+        node.attr["T"].type = dtype
+        self.extra.append(node)
+        return [f"^{node.name}"]
+
+    def _free(self, name: str) -> str:
+        return unique(name.replace("/", "_") if self.function else name, self._taken)
 
     def report(self, node: str, rule: str, reason: str) -> None:
         """Tell of a rewrite."""

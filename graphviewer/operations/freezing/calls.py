@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from graphviewer import protos
-from graphviewer.analysis.ops import arguments
+from graphviewer.analysis.ops import BRANCH_CALL_OPS, arguments
 
 Library = Mapping[str, Any]
 """FunctionDefs by name."""
@@ -60,6 +60,7 @@ _BY_ATTRIBUTE: Mapping[str, Call] = MappingProxyType(
     }
 )
 LOOPS = frozenset({"While", "StatelessWhile"})
+_ONCE = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall", *BRANCH_CALL_OPS})
 
 _CAPTURES = "Targuments"
 _CAPTURING: Mapping[str, str] = MappingProxyType(
@@ -97,6 +98,11 @@ def _capturing(node: Any, library: Library) -> Call | None:
     first = next((slot for slot, one in enumerate(given) if one.name == name), -1)
     number = len(function.signature.input_arg) - len(node.attr[_CAPTURES].list.type)
     return Call(first, number, (_CAPTURES,), "", (attribute,)) if first >= 0 and number >= 0 else None
+
+
+def runs_again(node: Any | None, library: Library) -> bool:
+    """The node calls functions, and one of them may run several times: loops, and what maps functions over data."""
+    return node is not None and node.op not in _ONCE and node.op not in library and call_of(node, library) is not None
 
 
 def retype_argument(node: Any, call: Call, slot: int, was: int, dtype: int) -> bool:

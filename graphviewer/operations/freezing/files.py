@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer.analysis.ops import PLACEHOLDER_OPS, VARIABLE_OPS, is_assign, variables_behind
+from graphviewer.analysis.control_flow import variables_behind
+from graphviewer.analysis.ops import PLACEHOLDER_OPS, VARIABLE_OPS, is_assign
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
+from graphviewer.model.making import const_node
 from graphviewer.model.names import parse_input
-from graphviewer.model.tensors import TensorError, const_node, tensor_value
+from graphviewer.model.tensors import TensorError, tensor_value
 from graphviewer.operations.assets import asset_files, assets_folder
 from graphviewer.operations.registry import FileUse
 from graphviewer.operations.selection import Selection, join

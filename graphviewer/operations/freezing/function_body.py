@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphviewer import protos
+from graphviewer.analysis.control_flow import FLOW_STARTS
 from graphviewer.analysis.ops import is_variable_write
+from graphviewer.model.making import set_shape
 from graphviewer.model.names import CONTROL_PORT
-from graphviewer.model.tensors import set_shape
 from graphviewer.operations.freezing.body import Body, Report, Tensor, Value, output_texts
 
 Arguments = Mapping[int, Value]
@@ -29,6 +30,7 @@ class FunctionBody:
             outputs = output_texts(node, callee.signature if callee is not None else None)
             self._texts.update({text: (node.name, port) for port, text in enumerate(outputs)})
         self.effects = self._effects()
+        self._tied = self._tied_by_effects()
         self.needed = self._needed()
 
     def tensor(self, text: str) -> Tensor:
@@ -56,7 +58,7 @@ class FunctionBody:
 
     def _needed(self) -> set[str]:
         """Nodes behind the results and behind the effects that stay."""
-        stack = [self.tensor(text)[0] for text in self.function.ret.values()]
+        stack = list(self.results())
         stack += [name for name in self.function.control_ret.values() if name not in self.effects]
         needed: set[str] = set()
         while stack:
@@ -65,10 +67,12 @@ class FunctionBody:
             if node is None or name in needed:
                 continue
             needed.add(name)
-            stack += [
-                source for source, port in self.tensors(node) if port != CONTROL_PORT or source not in self.effects
-            ]
+            stack += [source for source, _ in self.kept_tensors(node)]
         return needed
+
+    def results(self) -> set[str]:
+        """Nodes and arguments that the function gives values of."""
+        return {self.tensor(text)[0] for text in self.function.ret.values()}
 
     def after(self, name: str) -> set[str]:
         """Nodes that come after ``name`` over data or control edges."""
@@ -92,7 +96,7 @@ class FunctionBody:
         body = Body(
             nodes,
             self._copy,
-            self._kept_tensors,
+            self.kept_tensors,
             library=self.library,
             function=name,
             report=lambda node, *why: report(f"{name}:{node}", *why),
@@ -100,16 +104,28 @@ class FunctionBody:
         body.reserve([*self.arguments, *self.all_nodes])
         return body
 
-    def _kept_tensors(self, node: Any) -> list[Tensor]:
-        return [tensor for tensor in self.tensors(node) if not self._dropped(tensor)]
+    def kept_tensors(self, node: Any) -> list[Tensor]:
+        """What a node reads and waits for, updates that it only waits for left out."""
+        return [tensor for tensor in self.tensors(node) if not self._dropped(node, tensor)]
 
-    def _dropped(self, tensor: Tensor) -> bool:
-        return tensor[1] == CONTROL_PORT and tensor[0] in self.effects
+    def _dropped(self, node: Any, tensor: Tensor) -> bool:
+        return tensor[1] == CONTROL_PORT and tensor[0] in self.effects and node.name not in self._tied
+
+    def _tied_by_effects(self) -> set[str]:
+        """Nodes that only updates keep in a branch or loop of TF1: see ``analysis.control_flow``."""
+        if not any(node.op in FLOW_STARTS for node in self.all_nodes.values()):
+            return set()
+        read = {name: self.tensors(node) for name, node in self.all_nodes.items()}
+        return {
+            name
+            for name, tensors in read.items()
+            if tensors and all(port == CONTROL_PORT and source in self.effects for source, port in tensors)
+        }
 
     def _copy(self, node: Any) -> Any:
         copy = protos.NodeDef()
         copy.CopyFrom(node)
-        copy.input[:] = [text for text in node.input if not self._dropped(self.tensor(text))]
+        copy.input[:] = [text for text in node.input if not self._dropped(node, self.tensor(text))]
         return copy
 
     def finish(self, body: Body, name: str, values: Arguments) -> tuple[Any, dict[int, Value]]:

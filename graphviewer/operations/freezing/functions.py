@@ -7,18 +7,19 @@ with a variable here and a placeholder there, is right in both places.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphviewer.analysis.ops import VARIABLE_OPS, is_variable_write
+from graphviewer.analysis.ops import RESOURCE_TO_VALUE, VARIABLE_OPS
 from graphviewer.errors import OperationError
-from graphviewer.model.tensors import set_shape
+from graphviewer.model.making import set_shape
 from graphviewer.operations.cutting import unique
 from graphviewer.operations.freezing.body import Body, Report, Tensor, Value
-from graphviewer.operations.freezing.calls import LOOPS, Call, call_of, called_functions
+from graphviewer.operations.freezing.calls import LOOPS, Call, call_of, called_functions, runs_again
 from graphviewer.operations.freezing.function_body import Arguments, FunctionBody
 from graphviewer.operations.freezing.rules import propagate
+from graphviewer.operations.freezing.updates import Update, Updates, late_read
 from graphviewer.operations.library import called
 
 _MAX_DEPTH = 100
@@ -35,10 +36,12 @@ class Specialised:
     Attributes:
         name: its name in the library.
         results: outputs that were handles and carry a value now.
+        reads: arguments whose values it reads, itself or in functions that it calls.
     """
 
     name: str
     results: dict[int, Value]
+    reads: set[int]
 
 
 class Functions:
@@ -57,7 +60,7 @@ class Functions:
         self._makers = _makers(self.by_name)
         self._taken = set(self.by_name)
         self._made: dict[Any, tuple[Specialised, Any]] = {}
-        self._written: dict[str, frozenset[int]] = {}
+        self.updates = Updates(self.by_name)
         self._report = report
         self._own = own
         self._accept_value_before = accept_value_before
@@ -179,7 +182,7 @@ class Functions:
             raise OperationError(f"The function '{name}' is called, but is not in the graph's library.")
         if depth > _MAX_DEPTH:
             raise OperationError(f"Functions are nested more than {_MAX_DEPTH} deep, '{name}' among them.")
-        made = Specialised(unique(f"{name}_frozen", self._taken), {})
+        made = Specialised(unique(f"{name}_frozen", self._taken), {}, set())
         self._made[key] = (made, None)
         source = FunctionBody(function, self.by_name)
         body = source.start(self._report)
@@ -187,6 +190,8 @@ class Functions:
         propagate(body, {**start, **self._own_values(body)})
         self.settle(body, depth + 1)
         self._require_order(source, body)
+        place = {argument: at for at, argument in enumerate(source.arguments)}
+        made.reads.update(place[variable] for _, variable in self.reads(body, source.results()) if variable in place)
         copy, results = source.finish(body, made.name, values)
         made.results.update(results)
         self._made[key] = (made, copy)
@@ -204,42 +209,38 @@ class Functions:
         """Refuse reads that wait for an update which is left out."""
         if self._accept_value_before:
             return
+        reads = self.reads(body, source.results())
         for name, node in source.all_nodes.items():
-            for variable in self._variables_written(node, body, source):
-                reads = {reader for reader, read in body.read if read == variable and reader in source.needed}
-                late = sorted(reads & source.after(name))
+            for variable, update in self._variables_updated(node, body, source):
+                after = source.after(name) | ({name} if runs_again(node, self.by_name) else set())
+                late = sorted(reader for reader, read in reads if read == variable and reader in after)
                 if late:
-                    raise late_read(body.where(late[0]), variable, name, node.op)
+                    raise late_read(body.where(late[0]), variable, update)
 
-    def _variables_written(self, node: Any, body: Body, source: FunctionBody) -> Iterator[str]:
+    def _variables_updated(self, node: Any, body: Body, source: FunctionBody) -> Iterator[tuple[str, Update]]:
         tensors = source.tensors(node)
-        for slot in self._written_slots(node, 0):
+        for slot, update in self.updates.by_node(node, body.where(node.name)).items():
             value = body.value.get(tensors[slot]) if slot < len(tensors) else None
             if value is not None:
-                yield value.variable
+                yield value.variable, update
 
-    def _written_slots(self, node: Any, depth: int) -> list[int]:
-        """Inputs of a node that name variables which it changes."""
-        call = call_of(node, self.by_name)
-        if call is None:
-            return [0] if is_variable_write(node.op) else []
-        written = [at for one in called_functions(node, call) for at in self.written(one.name, depth)]
-        return [slot for at in written if (slot := call.slot(at)) >= 0]
+    def reads(self, body: Body, results: Collection[str]) -> list[tuple[str, str]]:
+        """(node, variable) of every read of a variable's value that is used, those in called functions included.
 
-    def written(self, name: str, depth: int = 0) -> frozenset[int]:
-        """Arguments of a function that name variables which it changes, itself or in functions that it calls."""
-        if name in self._written or name not in self.by_name or depth > _MAX_DEPTH:
-            return self._written.get(name, frozenset())
-        self._written[name] = frozenset()
-        source = FunctionBody(self.by_name[name], self.by_name)
-        place = {argument: at for at, argument in enumerate(source.arguments)}
-        found: set[int] = set()
-        for node in source.all_nodes.values():
-            tensors = source.tensors(node)
-            slots = [slot for slot in self._written_slots(node, depth + 1) if slot < len(tensors)]
-            found.update(place[tensors[slot][0]] for slot in slots if tensors[slot][0] in place)
-        self._written[name] = frozenset(found)
-        return self._written[name]
+        Args:
+            results: nodes whose values the body gives.
+        """
+        found = []
+        for name, variable in body.read:
+            plain = body.nodes[name].op in RESOURCE_TO_VALUE
+            if not plain or name in results or body.consumers((name, 0)):
+                found.append((name, variable))
+        for name, values in body.calls.items():
+            call = _call_of(body.nodes[name], self.by_name)
+            for function in called_functions(body.nodes[name], call):
+                made = self.specialise(function.name, values)
+                found += [(name, values[at].variable) for at in sorted(made.reads) if at in values]
+        return found
 
 
 def _makers(functions: Mapping[str, Any]) -> frozenset[str]:
@@ -264,14 +265,6 @@ def _call_of(node: Any, functions: Mapping[str, Any]) -> Call:
     if call is None:
         raise OperationError(f"'{node.name}' ({node.op}) calls a function that is not in the graph's library.")
     return call
-
-
-def late_read(where: str, variable: str, write: str, op: str) -> OperationError:
-    """The error for a read that waits for an update."""
-    return OperationError(
-        f"{where} reads '{variable}' after '{write}' ({op}) has changed it; a frozen graph has only the value before.",
-        "Choose outputs that do not wait for the update, or allow the value before it with --accept-value-before.",
-    )
 
 
 def _key(name: str, values: Arguments) -> Any:

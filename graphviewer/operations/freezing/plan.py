@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from graphviewer.analysis.control_flow import waits_without_use
 from graphviewer.analysis.effects import effect_only
 from graphviewer.analysis.ops import VARIABLE_OPS
 from graphviewer.errors import TrainingModeError
@@ -26,8 +27,8 @@ from graphviewer.operations.freezing.order import require_order
 from graphviewer.operations.freezing.own_variables import OwnVariables
 from graphviewer.operations.freezing.rules import propagate
 from graphviewer.operations.freezing.tables import table_initializers, tables
-from graphviewer.operations.freezing.training_mode import find_training_mode
-from graphviewer.operations.freezing.variables import Checkpoint, Constant, constants, opened
+from graphviewer.operations.freezing.training_mode import TrainingMode, find_training_mode
+from graphviewer.operations.freezing.variables import Checkpoint, Constant, constants, opened, unused_rename
 from graphviewer.operations.registry import Rewrite
 from graphviewer.operations.selection import Selection
 from graphviewer.operations.sources import source_warnings
@@ -61,6 +62,7 @@ class Plan:
         log: what was rewritten so far.
         warnings: what to tell so far.
         frozen: how many variables become constants, those of functions included.
+        switches: placeholders that decide whether what stays computes as in training.
     """
 
     selection: Selection
@@ -74,10 +76,18 @@ class Plan:
     log: Log
     warnings: Sequence[str]
     frozen: int
+    switches: tuple[str, ...] = ()
 
     def constants(self) -> dict[int, Constant | PathConstant]:
         """Everything that becomes a constant, by node number."""
         return {**self.variables, **self.paths}
+
+    def waits(self, number: int) -> list[str]:
+        """What a variable waits for, and so does its constant: that alone can make it a part of a loop."""
+        texts = self.selection.inputs(number)
+        return [
+            one for one in (self.selection.document.node(number).input if texts is None else texts) if one[0] == "^"
+        ]
 
     def library(self) -> Any:
         """The FunctionDefLibrary to take functions from; None for the document's own."""
@@ -112,7 +122,9 @@ def make_plan(
     fillers = table_initializers(document, lookups)
     if fillers:
         selection = needed(also=fillers)
-    warnings = [*unused_inputs(selection, inputs), *_mode_warnings(selection, allow_training_mode)]
+    mode = _training_mode(selection, allow_training_mode)
+    told = [mode.refusal(), *mode.warnings(), *source_warnings(selection)]
+    warnings = [*unused_inputs(selection, inputs), *filter(None, told)]
     progress(0.1, "Matching variables and checkpoint")
     paths = path_constants(selection, fillers, assets)
     variables = [number for number in selection.numbers if document.graph.ops[number] in VARIABLE_OPS]
@@ -123,34 +135,37 @@ def make_plan(
     found.update(constants(document, trained, values, saver=saver, rename=rename))
     progress(0.2, "Following the variables")
     log = Log()
+    warnings += unused_rename(found.values(), rename)
     own = OwnVariables(document, checkpoint, saver, rename, log)
     functions = Functions(document.graph_def.library, log, own=own, accept_value_before=accept_value_before)
     body = _rewritten(selection, found, functions, log)
     if not accept_value_before:
         require_order(selection, body, functions, settled)
     frozen = len(found) + sum(constant.name not in document.graph.index for constant in own.found.values())
-    return Plan(selection, body, functions, found, paths, lookups, fillers, values, log, warnings, frozen)
+    return Plan(
+        selection, body, functions, found, paths, lookups, fillers, values, log, warnings, frozen, mode.switches
+    )
 
 
 def _waits_without_use(document: Document) -> Mask:
-    """bool [n]: nodes whose control edges are left out: updates, checks, and reads that only wait for an update."""
+    """bool [edges]: control edges that are left out: from updates, checks, and reads that only wait for an update."""
     graph = document.graph
     effects = effect_only(document)
     waiting = np.zeros(len(graph), bool)
     waiting[graph.dst[graph.control & effects[graph.src]]] = True
-    return effects | (waiting & graph.of_ops({"ReadVariableOp"}))
+    return waits_without_use(graph, effects | (waiting & graph.of_ops({"ReadVariableOp"})))
 
 
-def _mode_warnings(selection: Selection, allow_training_mode: bool) -> list[str]:
+def _training_mode(selection: Selection, allowed: bool) -> TrainingMode:
     mode = find_training_mode(selection)
     refusal = mode.refusal()
-    if refusal and not allow_training_mode:
+    if refusal and not allowed:
         raise TrainingModeError(
             refusal,
             "Apply inference mode first, choose outputs of the validation tower, which shares the variables, "
-            "or allow training mode (in the shell: --allow-training-mode).",
+            "or allow training mode.",
         )
-    return [*([refusal] if refusal else []), *mode.warnings(), *source_warnings(selection)]
+    return mode
 
 
 def _rewritten(

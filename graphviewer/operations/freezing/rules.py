@@ -16,8 +16,8 @@ import numpy as np
 
 from graphviewer.analysis.ops import REF_TO_VALUE, arguments, is_variable_write
 from graphviewer.errors import OperationError
+from graphviewer.model.making import const_node
 from graphviewer.model.nodes import control_inputs, data_inputs
-from graphviewer.model.tensors import const_node
 from graphviewer.operations.draft import keep_attributes
 from graphviewer.operations.freezing.body import Body, Tensor, Value
 from graphviewer.operations.freezing.calls import LOOPS, call_of, retype_argument
@@ -91,6 +91,8 @@ def _forget_reads_of_updates(body: Body) -> None:
 
 def _rewrite(site: Site) -> Iterable[int]:
     op = site.node.op
+    if is_variable_write(op) and site.slot == 0 and not site.body.consumers((site.node.name, 0)):
+        return _wait(site)
     rule = RULES.get(op)
     if rule is not None:
         return rule(site)
@@ -143,7 +145,7 @@ def _gather(site: Site) -> Iterable[int]:
     node, was = site.edit(), site.node
     index_type, batch_dims, dtype = node.attr["Tindices"].type, node.attr["batch_dims"].i, _dtype(site)
     axis = np.array(batch_dims, np.int64 if index_type == DataType.INT64 else np.int32)
-    axis_input = site.body.add_const(f"{was.name}/axis", index_type, axis)
+    axis_input = site.body.add_const(f"{was.name}/axis", index_type, axis, reader=node)
     node.op = "GatherV2"
     node.input[:] = [*data_inputs(node), axis_input, *control_inputs(node)]
     keep_attributes(node, ())
@@ -177,10 +179,10 @@ def _shape(site: Site) -> Iterable[int]:
 
 def _initialized(site: Site) -> Iterable[int]:
     """A constant is always initialised. The answer still waits for what it read, which a conditional may switch off."""
-    source = site.node.input[site.slot].split(":")[0]
-    control = control_inputs(site.edit())
-    if not site.body.function and source != site.value.variable:
-        control.append(f"^{source}")
+    node = site.edit()
+    control = control_inputs(node)
+    if site.body.in_flow(node.name):
+        control += site.body.waits(data_inputs(node)[0], dtype=site.value.dtype)
     node = const_node(site.node.name, DataType.BOOL, values=np.array(True))
     node.input.extend(dict.fromkeys(control))
     node.device = site.node.device
@@ -245,6 +247,20 @@ def _no_copy_mark(site: Site) -> Iterable[int]:
     return ()
 
 
+def _wait(site: Site) -> Iterable[int]:
+    """An update that nothing reads, but that a node in a branch or loop lies there by: only its place is left."""
+    known = arguments(site.node) or []
+    last = len(data_inputs(site.node)) - 1
+    dtype = known[last].dtype if 0 < last < len(known) else site.value.dtype
+    node = site.edit()
+    node.op = "Identity"
+    node.input[:] = [node.input[last], *control_inputs(node)]
+    keep_attributes(node, ())
+    node.attr["T"].type = dtype
+    site.report("update -> wait", f"updated '{site.value.variable}', which is a constant now; others still wait for it")
+    return ()
+
+
 _UPDATES = {"Assign": "Identity", "AssignAdd": "Add", "AssignSub": "Sub"}
 
 
@@ -254,6 +270,8 @@ def _update(site: Site) -> Iterable[int]:
         return _use_value(site)
     node = site.edit()
     node.op = _UPDATES[site.node.op]
+    if node.op != "Identity":
+        site.body.read.append((node.name, site.value.variable))
     if node.op == "Identity":
         node.input[:] = node.input[1:]
     for attribute in ("use_locking", "validate_shape"):

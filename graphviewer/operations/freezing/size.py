@@ -9,7 +9,8 @@ import numpy as np
 
 from graphviewer import protos
 from graphviewer.formats.wire import header
-from graphviewer.model.tensors import const_node, numpy_dtype, set_shape
+from graphviewer.model.making import const_node, set_shape
+from graphviewer.model.tensors import numpy_dtype
 from graphviewer.operations.freezing.files import PathConstant
 from graphviewer.operations.freezing.plan import Plan
 from graphviewer.operations.freezing.variables import Constant
@@ -32,9 +33,11 @@ def predicted_size(plan: Plan) -> int:
     total = _rest_size(plan, new)
     for number in plan.selection.numbers:
         constant = constants.get(number)
-        total += _framed(
-            _constant_size(constant) if constant is not None else _node_size(plan, number, new.get(number))
-        )
+        if constant is not None:
+            size = _constant_size(constant) + sum(_framed(len(text.encode())) for text in plan.waits(number))
+        else:
+            size = _node_size(plan, number, new.get(number))
+        total += _framed(size)
     others = [*plan.selection.placeholders.values(), *body.extra]
     return total + sum(_framed(node.ByteSize()) for node in others)
 

@@ -52,15 +52,24 @@ class TrainingMode:
         nodes = f"{count:,} nodes" if count > 1 else "One node"
         return (
             f"{nodes} that the outputs need comput{'e' if count > 1 else 'es'} as in training "
-            f"(batch statistics or dropout): {join(self.fixed, 10)}."
+            f"(batch statistics or dropout): {join(self.fixed, 3)}."
         )
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """The placeholders that decide."""
+        return tuple(dict.fromkeys(self.fed.values()))
 
     def warnings(self) -> list[str]:
         """Sentences about ``fed`` and ``random``."""
         found = []
-        for source in dict.fromkeys(self.fed.values()):
+        for source in self.switches:
             nodes = [name for name, by in self.fed.items() if by == source]
-            found.append(f"What is fed to '{source}' decides whether {join(nodes)} compute as in training.")
+            computes = "computes" if len(nodes) == 1 else "compute"
+            found.append(
+                f"What is fed to '{source}' decides whether {join(nodes)} {computes} as in training; "
+                "inference mode, applied before freezing, fixes it for good."
+            )
         if self.random:
             found.append(f"The outputs depend on random numbers: {join(self.random)}; two runs differ.")
         return found

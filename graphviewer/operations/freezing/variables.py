@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,8 +17,9 @@ from graphviewer.analysis.variable_keys import NAMES_ONLY, Keys, Slice, Source, 
 from graphviewer.errors import OperationError
 from graphviewer.formats.checkpoint import OBJECT_GRAPH_KEY, open_checkpoint
 from graphviewer.model.document import Document
+from graphviewer.model.making import const_node
 from graphviewer.model.names import nearest
-from graphviewer.model.tensors import TensorError, const_node, node_shape, numpy_dtype
+from graphviewer.model.tensors import TensorError, node_shape, numpy_dtype
 from graphviewer.protos import DataType, dtype_name
 
 _LISTED = 200
@@ -124,6 +125,24 @@ def constants(
     return found
 
 
+def unused_rename(found: Iterable[Any], rename: str) -> list[str]:
+    """A warning for a renaming of scopes that changed no key.
+
+    Args:
+        found: what variables become, paths of files among them.
+    """
+    sources = [constant.source for constant in found if isinstance(constant, Constant)]
+    if not rename or not sources or any(source.told_by.endswith(_renamed_text(rename)) for source in sources):
+        return []
+    new = rename.partition("=")[2]
+    keys = f"keys under '{new}'" if new else "such keys"
+    return [f"The renaming '{rename}' changed nothing: the checkpoint has no {keys} for what the outputs need."]
+
+
+def _renamed_text(rename: str) -> str:
+    return f", renamed {rename}"
+
+
 def constant_of(node: Any, source: Source, checkpoint: Checkpoint) -> Constant:
     """What a variable becomes whose source is known.
 
@@ -169,7 +188,7 @@ def _renamed(sources: Mapping[int, Source], names: Mapping[int, str], keys: set[
         end = source.key.removeprefix(old).lstrip("/") if source.key.startswith(old) else ""
         moved = "/".join(part for part in (new, end) if part)
         if end and moved in keys:
-            found[number] = source._replace(key=moved, told_by=f"{source.told_by}, renamed {rename}")
+            found[number] = source._replace(key=moved, told_by=source.told_by + _renamed_text(rename))
     return found
 
 

@@ -57,7 +57,11 @@ class BatchNorms:
         if used:
             self.failures[name] = f"'{scene.name(used[0])}' reads its batch statistics too"
             return
-        found = self._running(number) or self._updated(number) or self._beside(number) or self._named(number)
+        found = self._running(number)
+        if found is None and scene.in_loop(number):
+            self.failures[name] = "it runs in a loop, and its moving averages are read outside"
+            return
+        found = found or self._updated(number) or self._beside(number) or self._named(number)
         if found is None:
             self.failures.setdefault(
                 name,

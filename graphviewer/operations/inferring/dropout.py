@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from graphviewer.analysis.ops import PLACEHOLDER_OPS, is_random_op
+from graphviewer.analysis.ops import PLACEHOLDER_OPS, SWITCH_OPS, is_random_op
+from graphviewer.model.names import CONTROL_PORT, parse_input
 from graphviewer.operations.draft import Draft
 from graphviewer.operations.inferring.scalars import Scalars
 from graphviewer.operations.inferring.scene import Place, Scene
@@ -234,13 +235,19 @@ def _probability(scene: Scene, number: int, source: int, scalars: Scalars) -> fl
     return above if scene.op(number).startswith("Greater") else 1 - above
 
 
+def _keeps_in_branch(draft: Draft, name: str, text: str) -> bool:
+    """Something waits for a node, and its input comes straight from a Switch, which runs whichever way it goes."""
+    source = draft.nodes.get(parse_input(text)[0])
+    return source is not None and source.op in SWITCH_OPS and bool(draft.consumers((name, CONTROL_PORT)))
+
+
 def splice_dropouts(draft: Draft, scene: Scene, dropouts: Dropouts) -> int:
     """Let what reads a dropout read its input; returns how many."""
     targets = {scene.name(one.end): scene.text(one.source) for one in dropouts.found}
     for one in dropouts.found:
         name = scene.name(one.end)
         draft.because((scene.name(part) for part in one.parts), f"only served the dropout that ended in '{name}'")
-    for name in [name for name in targets if name in scene.outputs]:
+    for name in [name for name in targets if name in scene.outputs or _keeps_in_branch(draft, name, targets[name])]:
         node = draft.convert(name, f"{draft.nodes[name].op} -> Identity (dropout)", f"passes '{targets[name]}' on")
         dtype = node.attr["T"].type
         node.op = "Identity"

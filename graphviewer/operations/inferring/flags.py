@@ -14,8 +14,9 @@ from graphviewer.analysis.ops import BATCH_NORM_OPS, PLACEHOLDER_OPS, is_random_
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.markers import training_mode
 from graphviewer.errors import OperationError
+from graphviewer.model.making import const_node
 from graphviewer.model.names import nearest
-from graphviewer.model.tensors import const_node, node_shape, numpy_dtype
+from graphviewer.model.tensors import node_shape, numpy_dtype
 from graphviewer.operations.draft import Draft
 from graphviewer.operations.folding.known import BRANCHING, Known
 from graphviewer.operations.inferring.dropout import Dropouts

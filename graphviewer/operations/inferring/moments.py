@@ -104,6 +104,9 @@ class Moments:
                 self.failures[name] = "it is not clear which variable is its moving average"
                 return
             node = scene.node(place[0])
+            if scene.in_loop(place[0]):
+                self.failures[name] = "it is computed in a loop, and its moving average is read outside"
+                return
             if variable_dtype(scene, found[0]) != node.attr["T"].type:
                 self.failures[name] = f"'{scene.name(found[0])}' has another dtype"
                 return

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from graphviewer.analysis.control_flow import inside_loops, variables_behind, waits_without_use
 from graphviewer.analysis.effects import effect_only
-from graphviewer.analysis.ops import variables_behind
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Graph, Ints, Mask
 from graphviewer.model.names import CONTROL_PORT, Endpoint
@@ -30,9 +30,17 @@ class Scene:
         self.outputs = frozenset(name for name, _ in outputs)
         self.document: Document = draft.build() if draft.rewrites else draft.document
         self.graph: Graph = self.document.graph
-        self.effects = effect_only(self.document)
-        self.selection: Selection = select_fed(self.document, outputs, inputs, drop=self.effects)
+        self.dropped = waits_without_use(self.graph, effect_only(self.document))
+        self.selection: Selection = select_fed(self.document, outputs, inputs, drop=self.dropped)
         self.needed: Mask = self.selection.mask
+
+    @cached_property
+    def _in_loops(self) -> Mask:
+        return inside_loops(self.graph)
+
+    def in_loop(self, number: int) -> bool:
+        """The node lies in a loop of TF1, whose nodes read nothing from outside but through an Enter."""
+        return bool(self._in_loops[number])
 
     @cached_property
     def behind(self) -> Ints:

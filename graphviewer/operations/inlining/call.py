@@ -1,7 +1,8 @@
 """One call of a function, written out.
 
 Source: tensorflow/core/common_runtime/inline_function_utils.cc. As there, what has side effects still runs whenever the
-call would have run, and what the call waited for comes before all of the body.
+call would have run, and what the call waited for comes before all of the body. In a conditional or a loop of TF1 a call
+runs only when all of its inputs have values: there all of the body waits for all of them.
 """
 
 from __future__ import annotations
@@ -57,10 +58,11 @@ class Call:
         node: the calling node.
         function: its FunctionDef.
         functions: the library.
+        in_flow: the call may lie in a conditional or loop of TF1.
     """
 
-    def __init__(self, node: Any, function: Any, functions: Any) -> None:
-        self.node, self.function = node, function
+    def __init__(self, node: Any, function: Any, functions: Any, *, in_flow: bool = False) -> None:
+        self.node, self.function, self.in_flow = node, function, in_flow
         self._body = FunctionBody(function, functions)
         self._bindings = _bindings(node)
         self.waits = control_inputs(node)
@@ -75,15 +77,32 @@ class Call:
         """
         call = self.node.name
         self._names = {name: free_name(f"{call}/{name}") for name in self._body.all_nodes}
-        texts = data_inputs(self.node)
-        for argument, text in zip(self.function.signature.input_arg, texts, strict=True):
-            self._arguments[argument.name] = text
+        given = dict(zip((one.name for one in self.function.signature.input_arg), data_inputs(self.node), strict=True))
+        if self.in_flow and given:
+            yield from self._gate(given, free_name)
+        for argument in self.function.signature.input_arg:
+            text = self._arguments[argument.name] = given[argument.name]
             if self.waits:
                 passed = self._argument(argument, text, free_name(f"{call}/{argument.name}"))
                 self._arguments[argument.name] = passed.name
                 yield passed
         for inner in self._body.all_nodes.values():
             yield self._written(inner)
+
+    def _gate(self, given: dict[str, str], free_name: Callable[[str], str]) -> Iterator[Any]:
+        """A node after all inputs, for all of the body to wait for; ``given`` are read before it from then on.
+
+        What waits for a Switch itself runs in both branches: it must read one of its outputs.
+        """
+        call = self.node.name
+        for argument in self.function.signature.input_arg:
+            read = self._argument(argument, given[argument.name], free_name(f"{call}/{argument.name}/given"))
+            given[argument.name] = read.name
+            yield read
+        gate = protos.NodeDef(name=free_name(f"{call}/called"), op="NoOp", device=self.node.device)
+        gate.input.extend(f"^{name}" for name in given.values())
+        self.waits = [f"^{gate.name}"]
+        yield gate
 
     def _argument(self, argument: Any, text: str, name: str) -> Any:
         """An argument that comes after what the call waits for."""

@@ -43,9 +43,7 @@ def calls(training: Training) -> Mask:
     facts = training.facts
     called = facts.called_ops.items()
     found = facts.mask(node for node, inside in called if inside & ops.CHECK_OPS and _is_check(inside))
-    return np.asarray(
-        found | (facts.family({"Identity"}) & found[ops.first_inputs(facts.graph)] & (facts.readers() == 0))
-    )
+    return np.asarray(found | (facts.family({"Identity"}) & found[facts.graph.first_inputs()] & (facts.readers() == 0)))
 
 
 @rule("check", 53)

@@ -1,0 +1,88 @@
+"""Another theme in a window at work: every widget is dressed once, in short turns, and looks as if it began so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QLabel
+
+from graphviewer.gui.style.theme import apply_theme, load_theme
+from tests.gui.watchdog import LONGEST, SLOWNESS, Watchdog
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from graphviewer.gui.window import Window
+
+MOST_DRESSED = 3  # without a stylesheet, with the other one, and once more where a widget has to fit
+
+
+class Dressings(QObject):
+    """Counts how often each object is told that its style is another one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[QObject] = Counter()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.StyleChange:
+            self.counts[watched] += 1
+        return False
+
+
+def test_that_no_widget_is_dressed_again_and_again(opened: Window, qapp: QApplication) -> None:
+    seen = Dressings()
+    qapp.installEventFilter(seen)
+    opened.switch_theme()
+    qapp.removeEventFilter(seen)
+    often = {str(widget): count for widget, count in seen.counts.items() if count > MOST_DRESSED}
+    assert seen.counts
+    assert not often
+
+
+def test_that_a_theme_that_is_on_dresses_nothing(opened: Window, qapp: QApplication) -> None:
+    seen = Dressings()
+    qapp.installEventFilter(seen)
+    apply_theme(qapp, load_theme("light"))
+    qapp.removeEventFilter(seen)
+    assert not seen.counts
+
+
+def test_that_switching_the_theme_keeps_turns_short(opened: Window, qtbot: QtBot) -> None:
+    for _warm in range(2):
+        opened.switch_theme()
+        qtbot.wait(200)
+    watchdog = Watchdog()
+    for step in ("dark", "light"):
+        with watchdog.watching(step):
+            opened.switch_theme()
+        qtbot.wait(300)
+    assert watchdog.longest < LONGEST * SLOWNESS, watchdog.at
+
+
+def test_that_there_and_back_again_looks_the_same(opened: Window, qtbot: QtBot) -> None:
+    qtbot.wait(300)
+    before = opened.grab().toImage()
+    opened.switch_theme()
+    qtbot.wait(300)
+    dark = opened.grab().toImage()
+    opened.switch_theme()
+    qtbot.wait(300)
+    assert opened.grab().toImage() == before
+    assert dark != before
+
+
+def colours(label: QLabel) -> set[str]:
+    image = label.grab().toImage()
+    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+
+
+def test_that_links_are_in_the_colour_of_the_theme(opened: Window, qtbot: QtBot) -> None:
+    opened.stage.welcome.set_recent(["/folder/graph.pb"])
+    for name in ("dark", "light"):
+        opened.switch_theme()
+        qtbot.wait(100)
+        for label in (opened.stage.breadcrumb, opened.stage.welcome.recent):
+            assert load_theme(name).color("window.link").name() in colours(label)
