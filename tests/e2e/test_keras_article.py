@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from graphviewer.cli import main
+from tests.keras_models import article_model
 
 pytestmark = pytest.mark.slow
 
@@ -42,19 +43,7 @@ def here(*args, exits=0):
 def trained(tf, tmp_path_factory):
     """The article's model after a few steps, in both formats; its folder, some data, and its predictions."""
     folder = tmp_path_factory.mktemp("keras")
-    tf.keras.utils.set_random_seed(1)
-    layers = tf.keras.layers
-    model = tf.keras.Sequential(
-        [
-            layers.Input((784,)),
-            layers.Dense(128, activation="relu"),
-            layers.Dropout(0.2),
-            layers.Dense(10, activation="softmax"),
-        ]
-    )
-    model.compile("adam", "sparse_categorical_crossentropy")
-    data = np.random.default_rng(0).random((64, 784), np.float32)
-    model.fit(data, np.arange(64) % 10, batch_size=16, epochs=2, verbose=0)
+    model, data = article_model(tf, seed=1, rows=64, epochs=2)
     for suffix in ("keras", "h5"):
         model.save(folder / f"model.{suffix}")
     np.save(folder / "data.npy", data)

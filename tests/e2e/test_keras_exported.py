@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from graphviewer.cli import main
+from tests.keras_models import article_model
 
 pytestmark = pytest.mark.slow
 
@@ -24,19 +25,7 @@ def exported(tmp_path_factory):
     """The article's model, exported; its folder, some data, and its predictions."""
     tf = pytest.importorskip("tensorflow")
     folder = tmp_path_factory.mktemp("exported")
-    tf.keras.utils.set_random_seed(2)
-    layers = tf.keras.layers
-    model = tf.keras.Sequential(
-        [
-            layers.Input((784,)),
-            layers.Dense(128, activation="relu"),
-            layers.Dropout(0.2),
-            layers.Dense(10, activation="softmax"),
-        ]
-    )
-    model.compile("adam", "sparse_categorical_crossentropy")
-    data = np.random.default_rng(0).random((32, 784), np.float32)
-    model.fit(data, np.arange(32) % 10, batch_size=16, epochs=1, verbose=0)
+    model, data = article_model(tf, seed=2, rows=32, epochs=1)
     model.export(str(folder / "model"), verbose=False)
     np.save(folder / "data.npy", data)
     return folder, model.predict(data, batch_size=32, verbose=0)

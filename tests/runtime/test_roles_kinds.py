@@ -65,6 +65,10 @@ def test_that_there_are_many_kinds_half_of_them_tuned(scores):
     assert len({one.kind.name for one in scores}) == len(scores)
 
 
+def test_that_what_is_excused_still_needs_it(scores):
+    assert {one.kind.name for one in scores if not 1 <= one.rank <= TOP} == NOT_SUGGESTED
+
+
 @pytest.mark.parametrize("half", ["tuned", "seen", "held out"])
 def test_that_every_kind_reaches_the_goals(scores, half):
     assert missed(scores, half) == {}

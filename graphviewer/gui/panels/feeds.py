@@ -139,7 +139,7 @@ def _heading(one: Input) -> QWidget:
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
     for text, style in ((one.name, ""), (one.text, "subtle")):
-        label = QLabel(text, objectName=style, textFormat=Qt.TextFormat.PlainText)
+        label = QLabel(text, objectName=style, textFormat=Qt.TextFormat.PlainText, wordWrap=bool(style))
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         column.addWidget(label)
     return heading
