@@ -1,6 +1,8 @@
-"""Text format of protocol buffers: small texts in Python, big ones by protoc in a process of its own.
+r"""Text format of protocol buffers: small texts in Python, big and odd ones by protoc in a process of its own.
 
-Python needs 12 s for 28 MB and holds the GIL; protoc needs 1.7 s and gives an equal message.
+Python needs 12 s for 28 MB and holds the GIL; protoc needs 1.7 s and gives an equal message. Python's reader hands
+escapes to a codec that knows others than protoc: it takes ``\N{DIGIT ONE}``, and ``\C`` with a mere warning (an error
+in later Pythons), and doubts ``\?`` and surrogates, which are valid. Texts with such escapes are for protoc to judge.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ _DEEPEST = 100  # what protobuf's readers of the binary form allow
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _COMMENTS = re.compile(r"(?m)^\s*#.*$")
 _FIRST_FIELD = re.compile(r"\s*([A-Za-z_]\w*)\s*[:{]")
+_ODD_ESCAPE = re.compile(r"""(?<!\\)(?:\\\\)*\\(?:[^0-7abfnrtvx\\'"]|x(?![0-9a-fA-F])|[4-7][0-7]{2})""")
 _PLACE = re.compile(r"^(?:[^:\n]*:)?(\d+):(\d+)\s*:\s*(.+)$", re.MULTILINE)
 
 
@@ -84,7 +87,7 @@ def parse_text(source: Source, message: str, progress: Progress = silent) -> byt
 
 def _encoded(source: Source, message: str, text: str, progress: Progress) -> bytes:
     try:
-        if source.size <= PROTOC_ABOVE:
+        if source.size <= PROTOC_ABOVE and not _ODD_ESCAPE.search(text):
             raw: bytes = text_format.Parse(text, getattr(protos, message)()).SerializePartialToString()
             return raw
         with protoc("encode", message, [text.encode()], progress) as output:

@@ -60,6 +60,33 @@ def test_that_text_gives_the_same_graph_in_python_and_by_protoc(tmp_path, monkey
     assert (opened.kind, opened.graph_def) == (kind, graph())
 
 
+ESCAPES = {
+    "plain": (r"\n\\C\303\x41B\"", b'\n\\C\303AB"'),
+    "a question mark": (r"\?", b"?"),
+    "more than a byte": (r"\400\777", b"\0\xff"),
+    "surrogates": (r"\ud83d\ude00\U0001F600", "😀😀".encode()),
+    "a capital X": (r"\X41", b"A"),
+}
+
+
+@pytest.mark.parametrize(("written", "means"), ESCAPES.values(), ids=ESCAPES)
+@pytest.mark.parametrize("above", [0, 1 << 20])
+def test_that_an_escape_means_the_same_in_small_and_in_big_texts(tmp_path, monkeypatch, above, written, means):
+    monkeypatch.setattr(text, "PROTOC_ABOVE", above)
+    (tmp_path / "a.pbtxt").write_text('node { name: "a" op: "Const" attr { key: "k" value { s: "' + written + '" } } }')
+    assert open_document(tmp_path / "a.pbtxt").graph_def.node[0].attr["k"].s == means
+
+
+@pytest.mark.parametrize("written", [r"\C", r"\\\C", r"\N{DIGIT ONE}", r"\8", r"\xz", r"\u00", "\\"])
+@pytest.mark.parametrize("above", [0, 1 << 20])
+def test_that_an_escape_that_is_none_is_reported_with_its_place(tmp_path, monkeypatch, above, written):
+    """Bytes lost from a text leave such escapes: Python's reader only warns of them."""
+    monkeypatch.setattr(text, "PROTOC_ABOVE", above)
+    (tmp_path / "a.pbtxt").write_text('node {\n name: "' + written + '" op: "Const" }')
+    with pytest.raises(ReadError, match=r"line 2, column \d+: "):
+        open_document(tmp_path / "a.pbtxt")
+
+
 def test_that_text_in_utf_16_opens(tmp_path):
     (tmp_path / "a.pbtxt").write_text(text_format.MessageToString(graph()), encoding="utf-16")
     assert open_document(tmp_path / "a.pbtxt").graph_def == graph()
