@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graphviewer.gui.state.versions import Version
     from graphviewer.gui.window import Window
 
-_SWITCH_INTERVAL = 0.001  # a busy thread hands the GIL over after 1 ms, so that frames do not wait for it
+_SWITCH_INTERVAL = 0.0001  # a busy thread hands the GIL over after 0.1 ms: each of the many calls of a frame waits
 
 
 def application() -> QApplication:

@@ -6,12 +6,13 @@ background thread, which Qt answers with "Timers cannot be stopped from another 
 A collection walks every object that it may free: with a large graph open and compared, tens of milliseconds each time.
 So what came with a graph is looked at once and then frozen: never looked at again. It needs no collector: what a closed
 tab showed has no cycles, and goes with the last reference to it. Cycles of widgets may be frozen with it. They wait
-until no graph is open and nothing happens.
+until no graph is open or being opened, and nothing happens.
 """
 
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -23,12 +24,13 @@ _MANY = 5_000
 class GarbageCollector(QObject):
     """Switches automatic collection off and collects from a timer of the GUI thread instead."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, is_idle: Callable[[], bool], parent: QObject | None = None) -> None:
+        """``is_idle`` tells whether no graph is open or expected: then all that was frozen may be looked at again."""
         super().__init__(parent)
         self._thresholds = gc.get_threshold()
         gc.disable()
         gc.freeze()  # what the imports made lives as long as the process: never look at it again
-        self._is_idle = self._has_frozen = False
+        self._is_idle, self._has_frozen = is_idle, False
         self._timer = QTimer(self, interval=_INTERVAL_MS)
         self._timer.timeout.connect(self.check)
         self._timer.start()
@@ -36,7 +38,7 @@ class GarbageCollector(QObject):
     def check(self) -> None:
         """Collect the oldest generation that is due, as Python itself would; freeze what a graph left."""
         counts = gc.get_count()
-        is_quiet = self._is_idle and self._has_frozen and counts[0] <= self._thresholds[0]
+        is_quiet = self._has_frozen and counts[0] <= self._thresholds[0] and self._is_idle()
         if is_quiet or counts[0] > _MANY:
             if is_quiet:
                 gc.unfreeze()
@@ -48,10 +50,6 @@ class GarbageCollector(QObject):
             if counts[generation] > self._thresholds[generation]:
                 gc.collect(generation)
                 return
-
-    def set_idle(self, is_idle: bool) -> None:
-        """Whether no graph is open: then all that was frozen is looked at once more, when nothing else happens."""
-        self._is_idle = is_idle
 
     def close(self) -> None:
         """Give collection back to Python."""

@@ -56,7 +56,7 @@ class Window(QMainWindow):
         self.setWindowTitle("graphviewer")
         self.setAcceptDrops(True)
         self.resize(1400, 900)
-        self.garbage = GarbageCollector(self)
+        self.garbage = GarbageCollector(lambda: not (self.session.tabs or self.background.busy()), self)
         self.background = Background(self)
         self.session = Session(self.background, self)
         self.client = WorkerClient(self)
@@ -89,7 +89,6 @@ class Window(QMainWindow):
         session.failed.connect(self.tell)
         self.exploration.said.connect(self.say)
         session.current_changed.connect(self._retitle)
-        session.tabs_changed.connect(lambda: self.garbage.set_idle(not session.tabs))
         session.selected.connect(self._picked)
         self.analyst.compared.connect(lambda _comparison: self.furniture.raise_panel("changes"))
         self.opener.opened.connect(self._opened)
@@ -377,11 +376,11 @@ class Window(QMainWindow):
         self.stage.set_theme(self.theme)
 
     def _apply_canvas_settings(self) -> None:
+        self.session.set_style(self.settings.style)
         for pane in self.stage.all_panes():
             pane.canvas.animate = self.settings.animate
             pane.canvas.wheel_zooms = self.settings.wheel == "zoom"
             pane.canvas.minimap.setVisible(self.settings.minimap)
-            pane.set_style(self.settings.direction, stacked=self.settings.stacks, tucked=self.settings.tuck)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.background.awaits("save-"):

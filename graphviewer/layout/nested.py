@@ -25,6 +25,7 @@ from graphviewer.layout.drawing import (
 )
 from graphviewer.layout.layered import Placement, Topology, place, prepare, turned
 from graphviewer.layout.stacks import stacked
+from graphviewer.layout.style import Style
 from graphviewer.layout.tucking import Tucked, chip_widths
 from graphviewer.model.scopes import ROOT, Scopes
 
@@ -70,21 +71,6 @@ def hub_edges(scopes: Scopes, tucks: Tucks) -> Mask:
         is_hub = (degree > HUB_DEGREE) & (~scopes.is_scope | (2 * degree > siblings) | (degree > SCOPE_HUB_DEGREE))
         hub[kind] = is_hub[a] | is_hub[b]
     return hub
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a graph is laid out.
-
-    Attributes:
-        direction: where edges lead.
-        stacked: repeated sibling scopes are one closed scope around them.
-        tucked: constants, reads and initial values of variables, and what a saver restores, are chips.
-    """
-
-    direction: Literal["down", "right"] = "down"
-    stacked: bool = False
-    tucked: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +133,7 @@ class NestedLayout:
         self._topology_of: dict[int, Topology] = {}
         self._placements: dict[tuple[int, bytes, bytes, bytes], Placement] = {}
         self._styled: dict[Style, NestedLayout] = {}
+        self._last: tuple[list[int], Drawing] | None = None
 
     def styled(self, style: Style) -> NestedLayout:
         """The layout of the same graph in another style; made once."""
@@ -208,9 +195,13 @@ class NestedLayout:
             open_items: scopes; those inside closed ones and leaves are of no consequence. The root is always open.
         """
         visible = self.visible_scopes(open_items)
+        if self._last is not None and self._last[0] == visible:  # a tab that is shown again
+            return self._last[1]
         w, h = self._closed[0].copy(), self._closed[1].copy()
         placements = [self._arrange(item, w, h) for item in reversed(visible)][::-1]
-        return Assembly(self.scopes, self._hub, self._edges.laid_out, self._tucks, visible, placements, w, h).drawing()
+        made = Assembly(self.scopes, self._hub, self._edges.laid_out, self._tucks, visible, placements, w, h).drawing()
+        self._last = visible, made
+        return made
 
     def _arrange(self, item: int, w: Floats, h: Floats) -> Placement:
         """Lay out the children of an open scope and set the scope's own size."""

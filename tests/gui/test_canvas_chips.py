@@ -10,7 +10,8 @@ from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.scene import Scene
 from graphviewer.gui.style.theme import load_theme
-from graphviewer.layout.nested import NestedLayout, Style
+from graphviewer.layout.nested import NestedLayout
+from graphviewer.layout.style import Style
 from graphviewer.model.overlay import Overlay
 
 pytestmark = pytest.mark.usefixtures("qapp")

@@ -17,7 +17,8 @@ from graphviewer.gui.canvas.measure import box_widths
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.render import scene_of
 from graphviewer.gui.style.theme import load_theme
-from graphviewer.layout.nested import NestedLayout, Style
+from graphviewer.layout.nested import NestedLayout
+from graphviewer.layout.style import Style
 from graphviewer.model.names import Endpoint
 from tests.function_graphs import branching, nested
 

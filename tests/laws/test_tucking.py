@@ -8,7 +8,8 @@ import pytest
 from graphviewer import protos
 from graphviewer.layout.auxiliary import MOST_CHIPS, find_tucks
 from graphviewer.layout.drawing import CHIP_HEIGHT
-from graphviewer.layout.nested import NestedLayout, Style
+from graphviewer.layout.nested import NestedLayout
+from graphviewer.layout.style import Style
 from graphviewer.model.graph import Graph
 from graphviewer.model.scopes import build_scopes
 

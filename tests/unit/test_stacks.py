@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from graphviewer import protos
-from graphviewer.layout.nested import NestedLayout, Style
+from graphviewer.layout.nested import NestedLayout
 from graphviewer.layout.stacks import stacked
+from graphviewer.layout.style import Style
 from graphviewer.model.graph import Graph
 from graphviewer.model.scopes import build_scopes
 

@@ -64,11 +64,10 @@ class EndpointList(QWidget):
         self.suggestions.itemActivated.connect(self._use)
         self.entry.returnPressed.connect(self._typed)
         self.entry.textEdited.connect(self.problem.hide)
-        session.endpoints_changed.connect(self.refresh)
-        session.suggestions_changed.connect(self.refresh)
-        session.current_changed.connect(self._forget_names)
         self.entry.textEdited.connect(self._offer_names)
-        session.current_changed.connect(self.refresh)
+        session.current_changed.connect(self._forget_names)
+        for signal in (session.endpoints_changed, session.suggestions_changed, session.current_changed):
+            signal.connect(session.turns.later(self.refresh))
         self.refresh()
 
     def refresh(self) -> None:

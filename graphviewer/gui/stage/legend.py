@@ -65,7 +65,7 @@ class Legend(QWidget):
         self._flow = FlowLayout(self, spacing=4)
         self._shown: tuple | None = None
         for signal in (session.overlay_changed, session.current_changed, session.endpoints_changed):
-            signal.connect(self.refresh)
+            signal.connect(session.turns.later(self.refresh))
         self.refresh()
 
     def set_theme(self, theme: Theme) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMenu
@@ -13,12 +13,11 @@ from PySide6.QtWidgets import QMenu
 from graphviewer.gui.canvas.boxes import in_view
 from graphviewer.gui.canvas.scene import Endpoints, Scene
 from graphviewer.gui.canvas.view import GraphCanvas
-from graphviewer.gui.state.loading import open_items
+from graphviewer.gui.state.loading import draw_open
 from graphviewer.gui.state.selection import AFTER, ANY, Selection
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.words.describe import describe_briefly, describe_chip, describe_stack, output_shapes
 from graphviewer.gui.words.texts import elided, label
-from graphviewer.layout.nested import Style
 from graphviewer.layout.opening import network_scope
 from graphviewer.layout.stacks import StackedScopes
 from graphviewer.model.bodies import Unfolded, calling_ops
@@ -79,9 +78,9 @@ class Pane(QObject):
         self.canvas.tooltip = self._describe
         self.subject: Subject | None = None
         self.drawing: Drawing | None = None
-        self._style = Style()
         self._drawn_scopes: Scopes | None = None
         self._node_bytes: np.ndarray | None = None
+        self._is_unmeasured = False
         self._pending: Selection | None = None
         self._fit_next = False
         self._connect_canvas()
@@ -90,6 +89,7 @@ class Pane(QObject):
         session.suggestions_changed.connect(self.repaint_scene)
         session.overlay_changed.connect(self.repaint_scene)
         session.expanded_changed.connect(self.redraw)
+        session.style_changed.connect(self._restyle)
         session.reveal_requested.connect(self.reveal)
 
     def _connect_canvas(self) -> None:
@@ -99,6 +99,7 @@ class Pane(QObject):
         canvas.background_clicked.connect(lambda: self._session.select(None))
         canvas.context_menu.connect(self._menu)
         canvas.stub_clicked.connect(self._list_ends)
+        canvas.painted.connect(self._painted)
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
@@ -112,6 +113,12 @@ class Pane(QObject):
             self.canvas.set_scene(None)
         else:
             self.redraw(None)
+
+    def _painted(self) -> None:
+        """Measure what is drawn after its first picture, which it would delay."""
+        if self._is_unmeasured and self.subject is not None and self.drawing is not None:
+            self._is_unmeasured = False
+            self._measure(self.subject)
 
     def _measure(self, subject: Subject) -> None:
         """Ask how large the tensors are, so that edges can be as wide."""
@@ -137,13 +144,10 @@ class Pane(QObject):
         """The scope tree that is drawn: the document's, with stacks where the settings want them."""
         return self._drawn_scopes or self.subject.document.scopes
 
-    def set_style(self, direction: Literal["down", "right"], *, stacked: bool, tucked: bool) -> None:
-        """Lay out in another way."""
-        style = Style(direction, stacked, tucked)
-        if style != self._style:
-            self._style = style
-            self._fit_next = True
-            self.redraw()
+    def _restyle(self) -> None:
+        """Lay out in another way: no place on the canvas means what it meant."""
+        self._fit_next = True
+        self.redraw()
 
     @property
     def _key(self) -> str:
@@ -154,11 +158,10 @@ class Pane(QObject):
         subject, family = self.subject, self._session.family
         if subject is None or family is None:
             return
-        expanded, style = frozenset(family.expanded), self._style
+        expanded, style = frozenset(family.expanded), self._session.style
 
         def work() -> tuple[Scopes, Drawing]:
-            layout = subject.layout.styled(style)
-            return layout.scopes, layout.draw(open_items(layout.scopes, expanded, subject.opened_name))
+            return draw_open(subject.layout, style, expanded, subject.opened_name)
 
         def then(drawn: tuple[Scopes, Drawing]) -> None:
             if subject is self.subject:
@@ -168,8 +171,7 @@ class Pane(QObject):
 
     def _take(self, scopes: Scopes, drawing: Drawing, anchor: Selection | None) -> None:
         is_first, self._drawn_scopes, self.drawing = self.drawing is None, scopes, drawing
-        if is_first:
-            self._measure(self.subject)
+        self._is_unmeasured |= is_first
         self._session.stacks = scopes.stacks if isinstance(scopes, StackedScopes) else {}
         item = self.item_of(anchor) if anchor else None
         self.canvas.set_scene(self._scene(), anchor=item)

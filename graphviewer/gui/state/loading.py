@@ -16,6 +16,7 @@ from graphviewer.gui.style.theme import load_font
 from graphviewer.layout.drawing import Drawing
 from graphviewer.layout.nested import NestedLayout
 from graphviewer.layout.opening import first_open
+from graphviewer.layout.style import Style
 from graphviewer.model.document import Document
 from graphviewer.model.progress import Progress, silent
 from graphviewer.model.scopes import ROOT, Scopes
@@ -33,12 +34,11 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A document with its layout and the drawing for the open scopes."""
+    """A document with its layout, in which the open scopes are drawn already."""
 
     document: Document
     layout: NestedLayout
     expanded: frozenset[str]
-    drawing: Drawing
     moments: Moments
 
 
@@ -48,13 +48,15 @@ def load(
     progress: Progress = silent,
     expanded: Iterable[str] | None = None,
     read: Callable[..., Document] = open_document,
+    style: Style | None = None,
 ) -> Loaded:
-    """Read a file and lay it out.
+    """Read a file and lay it out, so that the pane finds its drawing made.
 
     Args:
         path: file, checkpoint prefix or folder.
         checkpoint: prefix to use in place of the one found beside the graph.
         expanded: paths of scopes to show open; the default opens scopes until about 20 boxes show.
+        style: how the pane will draw it.
 
     Raises:
         GraphViewerError: the file cannot be opened; the message says what it is.
@@ -70,17 +72,24 @@ def load(
     modelled = time.perf_counter()
     progress(0.9, "Laying out")
     layout = lay_out(document)
-    items = first_open(document) if expanded is None else open_items(scopes, expanded)
-    drawing = layout.draw(items)
-    done = time.perf_counter()
-    paths = frozenset(scopes.path(item) for item in items) if expanded is None else frozenset(expanded)
-    return Loaded(document, layout, paths, drawing, Moments(begin, read_at, modelled, done))
+    opened = map(scopes.path, first_open(document)) if expanded is None else expanded
+    paths = frozenset(opened)
+    draw_open(layout, style or Style(), paths)
+    return Loaded(document, layout, paths, Moments(begin, read_at, modelled, time.perf_counter()))
 
 
 def lay_out(document: Document) -> NestedLayout:
     """A layout of the unfolded document whose boxes are as wide as their texts in the canvas's font."""
     scopes = document.unfolded.scopes
     return NestedLayout(scopes, box_widths(scopes, _lettering()))
+
+
+def draw_open(
+    layout: NestedLayout, style: Style, expanded: Collection[str], name: Callable[[str], str] | None = None
+) -> tuple[Scopes, Drawing]:
+    """The scopes as a style shows them, and the drawing with those open that have one of these names."""
+    styled = layout.styled(style)
+    return styled.scopes, styled.draw(open_items(styled.scopes, expanded, name))
 
 
 @cache

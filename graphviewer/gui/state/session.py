@@ -12,7 +12,9 @@ from PySide6.QtCore import QObject, Signal
 from graphviewer.errors import GraphViewerError, UnknownNameError
 from graphviewer.gui.state.background import Background
 from graphviewer.gui.state.selection import ANY, Picked, Selection
+from graphviewer.gui.state.turns import Turns
 from graphviewer.gui.state.versions import Comparison, Family, Tab, Version, families
+from graphviewer.layout.style import Style
 from graphviewer.model.endpoints import endpoints_named
 from graphviewer.model.names import Endpoint
 
@@ -36,6 +38,7 @@ class Session(QObject):
     selected = Signal()  # by someone who looks at this very graph: not by going back, or to another tab
     reveal_requested = Signal(object)  # Selection: show it, opening the scopes around it
     expanded_changed = Signal(object)  # Selection whose place in the window should stay, or None
+    style_changed = Signal()
     endpoints_changed = Signal()
     suggestions_changed = Signal()
     overlay_changed = Signal()
@@ -45,8 +48,10 @@ class Session(QObject):
     def __init__(self, background: Background, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.background = background
+        self.turns = Turns(self)
         self.tabs: list[Tab] = []
         self.current: Tab | None = None
+        self.style = Style()
         self.overlay_kind = "roles"
         self.hidden: dict[str, set[str]] = {"roles": set(), "diff": set()}
         self.stacks: Mapping[str, Collection[str]] = {}  # members of the stacks that are drawn, by path
@@ -270,6 +275,12 @@ class Session(QObject):
         """Close every scope."""
         if self.family is not None:
             self.collapse(set(self.family.expanded))
+
+    def set_style(self, style: Style) -> None:
+        """Lay out all graphs in another way."""
+        if style != self.style:
+            self.style = style
+            self.style_changed.emit()
 
     # -- endpoints ----------------------------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from PySide6.QtCore import QSettings
 
+from graphviewer.layout.style import Style
+
 
 def _setting(default: Any, label: str, doc: str) -> Any:
     return field(default=default, metadata={"label": label, "doc": doc})
@@ -29,6 +31,11 @@ class Settings:
         "Show constants, reads and first values of variables and what savers restore as chips beside what they serve.",
     )
     minimap: bool = _setting(True, "Minimap", "Show the minimap in the corner of the canvas.")
+
+    @property
+    def style(self) -> Style:
+        """How graphs are laid out."""
+        return Style(self.direction, stacked=self.stacks, tucked=self.tuck)
 
     @classmethod
     def load(cls, store: QSettings) -> Settings:

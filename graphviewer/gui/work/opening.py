@@ -19,6 +19,7 @@ from graphviewer.gui.work.prover import verdict_line
 
 if TYPE_CHECKING:
     from graphviewer.gui.state.loading import Loaded
+    from graphviewer.layout.style import Style
     from graphviewer.model.document import Document
 
 Then = Callable[[Version, "Loaded"], None]
@@ -99,11 +100,11 @@ class Opener(QObject):
     def open(self, request: Request, then: Then | None = None) -> None:
         """Read a file in the background and show it."""
         self._session.said.emit(f"Opening {request.title or request.path.name} …")
-        number = next(self._numbers)
+        number, style = next(self._numbers), self._session.style
         self._session.background.submit(
             "open",
             f"open-{request.path}-{request.tags}-{request.checkpoint}-{request.salvage}",
-            lambda: _read(request, self._folder / f"opened-{number}.meta"),
+            lambda: _read(request, self._folder / f"opened-{number}.meta", style),
             lambda found: self._show(found, request, then),
             lambda error: self._fail(error, request, then),
         )
@@ -158,7 +159,7 @@ class Opener(QObject):
         job = self._jobs.submit("keras", asked, callbacks, outputs=[out], title=f"Load with Keras — {name}")
 
 
-def _read(request: Request, copy: Path) -> _Opened:
+def _read(request: Request, copy: Path, style: Style) -> _Opened:
     """Read, lay out, and look for other choices; runs in a background lane.
 
     What the worker could not read again by its path alone (a chosen graph, a salvaged one) is written to ``copy``.
@@ -170,7 +171,7 @@ def _read(request: Request, copy: Path) -> _Opened:
         document = open_document(path, tags=request.tags, salvage=request.salvage, **more)
         return replace(document, title=request.title) if request.remembered is not None else document
 
-    loaded = load(request.path, request.checkpoint, read=read)
+    loaded = load(request.path, request.checkpoint, read=read, style=style)
     is_special = request.tags is not None or request.salvage
     if is_special:
         save_document(loaded.document, copy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from graphviewer.model.provenance import Provenance, provenance_path
 from graphviewer.worker.protocol import Failed
 
 if TYPE_CHECKING:
+    from graphviewer.layout.style import Style
     from graphviewer.operations.registry import Choice
 
 
@@ -118,6 +119,8 @@ class Operator(QObject):
         self.offered.emit("Apply inference mode", lambda: self.run("inference-mode", "Inference mode", version, given))
 
     def _read_result(self, order: _Order, result: Mapping[str, Any]) -> None:
+        style, expanded = self._session.style, frozenset(order.version.family.expanded)
+
         def failed(error: GraphViewerError) -> None:
             self._jobs.end(order.job, error.message)
             self._session.failed.emit(error)
@@ -125,20 +128,22 @@ class Operator(QObject):
         self._session.background.submit(
             "open",
             f"result-{order.job}",
-            lambda: self._read(order, result),
+            lambda: self._read(order, result, style, expanded),
             lambda version: self._show(order, version, result),
             failed,
         )
 
-    def _read(self, order: _Order, result: Mapping[str, Any]) -> Version:
+    def _read(self, order: _Order, result: Mapping[str, Any], style: Style, expanded: Collection[str]) -> Version:
         from graphviewer.formats import open_document
-        from graphviewer.gui.state.loading import lay_out
+        from graphviewer.gui.state.loading import draw_open, lay_out
 
         document = open_document(order.target, checkpoint=result.get("checkpoint"))
         provenance = Provenance.from_json(json.loads(provenance_path(order.target).read_text("utf-8")))
         parent = order.version
         label = self._new_label(_PAST.get(provenance.operation, order.label), parent.family)
-        made = Version(document, lay_out(document), label, parent.family, order.target, parent, provenance)
+        layout = lay_out(document)
+        draw_open(layout, style, expanded)  # the pane finds its drawing made
+        made = Version(document, layout, label, parent.family, order.target, parent, provenance)
         made.is_saved = False
         return made
 
