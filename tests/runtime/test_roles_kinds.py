@@ -13,6 +13,13 @@ three in 12 (not in ``capsules``, ``meta_learning``, ``tagger``, ``triplets``). 
 truth of four was mended: ``codebook`` and ``triplets`` called metrics what is only recorded, ``occasional_steps`` a
 gradient what is done to sums of gradients. Two more, written after that: ``functional_turns`` 1.000 of all roles and
 its output first; ``guarded_descent`` 0.798 and its output fourth, ``seen`` since.
+
+The kinds of ``inner_gradients`` came last. Its first six, measured before there was a rule for inner steps of training:
+precision and recall of inference 1.000 in four (precision 0.967 in ``forces``, recall 0.973 in ``learned_steps``: their
+truth was wrong), 0.968 of all roles in the mean (least: 0.935 ``flat_slopes``, 0.948 ``hostile_examples``), and a right
+output among the first three in four (not in ``first_order_steps``, ``learned_steps``). Its other five, measured when
+the rule's first version stood (``steps_in_a_loop``: a later one): 1.000 of inference in all, and a right output among
+the first three in ``smooth_answers`` only, with 0.882 of all roles there. All but ``painted_image`` are ``seen`` since.
 """
 
 import os
@@ -25,8 +32,6 @@ from graphviewer.analysis.roles import ROLES as ROLE_NAMES
 
 SEED = int(os.environ.get("GRAPHVIEWER_SHUFFLE", "1"))
 INFERENCE, ROLES, TOP = 0.98, 0.95, 3
-NOT_SUGGESTED = frozenset({"meta_learning"})
-"""Its output lies behind an inner step of training, whose labels are inputs: not among the suggestions so far."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +57,7 @@ def missed(scores: list[Score], half: str) -> dict[str, str]:
     found = {}
     for one in (one for one in scores if one.kind.half == half):
         inference = min(one.precision, one.recall) >= INFERENCE
-        suggested = 1 <= one.rank <= TOP or one.kind.name in NOT_SUGGESTED
+        suggested = 1 <= one.rank <= TOP
         if not (inference and one.roles >= ROLES and suggested):
             found[one.kind.name] = f"{one}: {one.wrong[:20]}"
     return found
@@ -63,10 +68,6 @@ def test_that_there_are_many_kinds_half_of_them_tuned(scores):
     assert tuned >= 17
     assert len(scores) - tuned >= 17
     assert len({one.kind.name for one in scores}) == len(scores)
-
-
-def test_that_what_is_excused_still_needs_it(scores):
-    assert {one.kind.name for one in scores if not 1 <= one.rank <= TOP} == NOT_SUGGESTED
 
 
 @pytest.mark.parametrize("half", ["tuned", "seen", "held out"])

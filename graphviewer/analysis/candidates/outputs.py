@@ -153,6 +153,7 @@ class Outputs:
             never |= facts.family({"Identity"}) & (first >= 0) & facts.family({"Const"})[first]
         if facts.sources.any() and weights.any():
             never |= ~(facts.from_values | facts.below(weights))
+        never |= self.forward.moving
         never |= pivot | silent | unread_exits | partly | writes | regularisers
         return np.asarray(~(never | self.uses.training | self.uses.judging))
 
@@ -204,6 +205,8 @@ class Outputs:
         if not self.facts.from_values[node]:
             random = self._from_random[node]
             candidate.add(*((-1.0, "random numbers are its only input") if random else (-4.0, "depends on no input")))
+        if self._before_steps[node]:
+            candidate.add(-1.0, "an inner step of training uses it")
         if any(self.graph.ops[reader] == "ScalarSummary" for reader in self.graph.consumers(node)):
             candidate.add(-5.0, "is recorded as a number")
         for score, pattern in NAMES:
@@ -214,15 +217,17 @@ class Outputs:
     def _weigh_past(self, candidate: Candidate) -> None:
         """What lies above: weights, losses, training mode, random numbers."""
         facts = self.facts
-        above = facts.above(facts.mask([candidate.node]), facts.family(ops.SHAPE_OPS))
+        own, shapes, moved = facts.mask([candidate.node]), facts.family(ops.SHAPE_OPS), self.forward.moved
+        above = facts.above(own, shapes)
+        judging = facts.above(own, shapes | moved) if moved.any() else above
         weights, word = self._weights
         if weights.any():
             share = np.count_nonzero(above & weights) / np.count_nonzero(weights)
             none = f"depends on none of the {word}"
             candidate.add(4.0 * share if share else -3.0, f"depends on {share:.0%} of the {word}" if share else none)
-        if (above & self._judges).any():
+        if (judging & self._judges).any():
             candidate.add(-8.0, "comes after a loss")
-        if (above & self.forward.labelled & facts.sources).any():
+        if (judging & self.forward.labelled & facts.sources).any():
             candidate.add(-6.0, "depends on the labels")
         in_training = np.count_nonzero(above & self._training_mode)
         if in_training:
@@ -230,6 +235,10 @@ class Outputs:
             candidate.add(-3.0, f"{in_training} {told} in training mode")
         if facts.from_values[candidate.node] and (above & self._random).any():
             candidate.add(-2.0, "depends on random numbers")
+
+    @cached_property
+    def _before_steps(self) -> Mask:
+        return self.facts.above(self.forward.moved)
 
     @cached_property
     def _judges(self) -> Mask:

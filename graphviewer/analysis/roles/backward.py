@@ -9,6 +9,7 @@ from graphviewer.analysis import ops
 from graphviewer.analysis.control_flow import ENTERS, EXITS
 from graphviewer.analysis.roles.facts import NONE, Facts
 from graphviewer.analysis.roles.ones import SCALAR, ones
+from graphviewer.analysis.roles.steps import ADDING, Steps, inner_steps
 from graphviewer.model.graph import Mask
 
 FORWARD_ARGUMENTS = frozenset(
@@ -221,27 +222,79 @@ class Backward:
         return found
 
     @cached_property
-    def _inner(self) -> Mask:
-        """bool [n]: backward passes that the seeds do not reach: inside of a loss (gradient penalties), or for no use.
+    def inner_steps(self) -> Steps:
+        """What the gradients that the seeds do not reach move before it is applied, and these gradients."""
+        starts = (node for rank, node in self._ones if rank and not self.below_seeds[node] and self._starts(rank, node))
+        started = self._other_gradient_ops | self.facts.mask(starts)
+        return inner_steps(self.facts, started, self.facts.no_values | self.below_seeds)
 
-        Arithmetic after the last gradient op, which the training differentiates, is the loss and not among them.
+    def _starts(self, rank: int, node: int) -> bool:
+        """Ones start an inner backward pass: they reach gradient ops, or sums over the forms of these, or move weights.
+
+        Ones that a network computes with do neither (the scale of a normal distribution).
         """
+        if self._towards_others(node).any():
+            return True
+        reached = self._reached(node) if rank == SCALAR else None
+        return reached is not None and bool((reached & self._summed).any() or self._moves_weights(reached))
+
+    @cached_property
+    def _summed(self) -> Mask:
+        """bool [n]: sums a gradient where a forward op had repeated its input; no seed reaches it."""
+        return (self.facts.reads(self.facts.family({"BroadcastGradientArgs"})) > 0) & ~self.below_seeds
+
+    def _moves_weights(self, reached: Mask) -> bool:
+        """Something that ones reach, and that depends on data, is added to a weight right as it is read."""
         facts = self.facts
-        others = self.gradient_ops & ~self.below_seeds & ~facts.family({"BroadcastGradientArgs"})  # looks at forms only
-        if not self.seeds or not others.any():
-            return self.below_gradient_ops & ~self.below_seeds
+        slopes = reached & facts.from_source
+        adding = slopes & facts.family(ADDING) & ~self.below_seeds
+        return bool((adding & (facts.reads(facts.is_read) > 0) & (facts.reads(slopes) > 0)).any())
+
+    @cached_property
+    def _other_gradient_ops(self) -> Mask:
+        """bool [n]: gradient ops that the seeds do not reach; what looks at forms only is none."""
+        return self.gradient_ops & ~self.below_seeds & ~self.facts.family({"BroadcastGradientArgs"})
+
+    def _towards_others(self, node: int) -> Mask:
+        """bool [n]: what ones reach, where it holds gradient ops that the seeds do not reach; else nothing."""
+        reached = self._reached(node)
+        if reached is not None and (reached & self._other_gradient_ops).any():
+            return reached
+        return np.zeros(self.facts.count, np.bool_)
+
+    @cached_property
+    def _inner(self) -> Mask:
+        """bool [n]: backward passes that the seeds do not reach: inside of a loss, on the way to an answer, unused.
+
+        Arithmetic after the last gradient op, which the training differentiates, is the loss (gradient penalties) and
+        not among them, unless a further forward pass needs it.
+        """
+        if not self.seeds:
+            return self.below_gradient_ops
+        facts, others, steps = self.facts, self._other_gradient_ops, self.inner_steps
         stop = facts.no_values | self.below_seeds
+        if not others.any():
+            return (self.below_gradient_ops & ~self.below_seeds & ~steps.after) | self._spent
         below = facts.below(others, stop) & ~stop
         towards = facts.above(others)
         applied = facts.above(facts.mask(node for group in self.groups for node in group), stop)
         loss = facts.below(below & ~towards & facts.family(LOSS_ARITHMETIC), stop) & below & ~applied
         found = below & ~loss
         dead = ~facts.above(self.below_seeds) & ~facts.family(LOSS_ARITHMETIC)
-        for rank, node in self._ones:
-            reached = self._reached(node) if rank and node not in self.seeds else None
-            if reached is not None and (reached & others).any():
-                found |= (reached & (towards | dead)) | facts.mask(self.facts.inputs(node))
-        return found
+        for node in (node for rank, node in self._ones if rank and node not in self.seeds):
+            reached = self._towards_others(node)
+            if reached.any():
+                found |= (reached & (towards | dead)) | facts.mask(facts.inputs(node))
+        return (found & ~steps.after) | self._spent
+
+    @property
+    def _spent(self) -> Mask:
+        """bool [n]: inner gradients that nothing uses, or only a further forward pass with what they moved."""
+        facts, steps = self.facts, self.inner_steps
+        if not steps.gradients.any():
+            return steps.gradients
+        applying = steps.after & (facts.reads(facts.is_read | steps.weights) > 0)
+        return steps.gradients & (facts.above(applying) | ~facts.above(~steps.gradients))
 
     def _loops(self) -> Iterator[Mask]:
         """The loops that backward passes run in, with their counters."""

@@ -9,6 +9,7 @@ from graphviewer.analysis import ops
 from graphviewer.analysis.control_flow import inside_loops
 from graphviewer.analysis.roles.backward import CONTACT_DEPTH, LOSS_ARITHMETIC, PLUMBING
 from graphviewer.analysis.roles.facts import TRIVIAL_OPS, Facts
+from graphviewer.analysis.roles.steps import PREPARING
 from graphviewer.analysis.roles.training import Training
 from graphviewer.model.graph import Mask
 
@@ -25,14 +26,6 @@ LOOKUPS = frozenset({"Gather", "GatherNd", "GatherV2", "ResourceGather", "Resour
 LOOPING = ops.CONTROL_FLOW_OPS | {"IsFinite"}
 LOOPING |= {f"TensorArray{step}V3" for step in ("", "Gather", "Read", "Scatter", "Size", "Write")}
 """What the loops of a loss are made of beside its arithmetic."""
-
-PREPARING = frozenset(
-    {
-        *("Cast", "ExpandDims", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "Mul", "RealDiv"),
-        *("Reshape", "Squeeze", "Switch", "Transpose"),
-    }
-)
-"""What is done to weights before they are applied: another precision, another form, a scale."""
 
 
 class Forward:
@@ -56,8 +49,15 @@ class Forward:
         facts, passes = self.facts, self.training.passes
         handed = facts.mask(node for group in passes.groups for node in group)
         handed &= ~self._claimed & ~facts.below(facts.variables)  # the rows that a sparse gradient is for
-        helpers = facts.above(self._backward | handed) & ~self.reached & ~self._claimed & ~facts.variables
+        formal = self._formal & ~facts.above(self._ends, passes.nodes)
+        helpers = facts.above(self._backward | handed) & (~self.reached | formal) & ~self._claimed & ~facts.variables
         return passes.nodes | helpers
+
+    @cached_property
+    def _formal(self) -> Mask:
+        """bool [n]: depends on the form of data and weights only."""
+        shapes = self.facts.family(ops.SHAPE_OPS)
+        return ~self.facts.from_values & (~self.facts.below(self.facts.variables, shapes) | shapes)
 
     @cached_property
     def _worth_computing(self) -> Mask:
@@ -75,15 +75,15 @@ class Forward:
     @cached_property
     def reached(self) -> Mask:
         """bool [n]: the forward pass: all that its ends, summaries and gradient ops need of it."""
+        return self.facts.above(self._ends)
+
+    @cached_property
+    def _ends(self) -> Mask:
+        """bool [n]: ends of the forward pass, and what summaries and gradient ops read of it."""
         facts, training = self.facts, self.training
         recorded = (facts.readers(facts.recorders) > 0) & ~training.backward & ~facts.recorders
-        ends = (
-            self.sinks
-            | recorded
-            | training.passes.surely_forward
-            | (training.passes.differentiated & ~training.backward)
-        )
-        return facts.above(ends)
+        differentiated = training.passes.differentiated & ~training.backward
+        return self.sinks | recorded | training.passes.surely_forward | differentiated
 
     @cached_property
     def losses(self) -> tuple[int, ...]:
@@ -138,8 +138,22 @@ class Forward:
         return self.facts.above(self.facts.mask(self.losses))
 
     @cached_property
+    def moved(self) -> Mask:
+        """bool [n]: weights that inner steps of training moved, on the way to the loss."""
+        return self.training.passes.inner_steps.weights & self.above_loss
+
+    @cached_property
+    def moving(self) -> Mask:
+        """bool [n]: inner steps of training: moved weights, and gradients that no loss compares or keeps small."""
+        if not self.losses:
+            return self.moved
+        steps, losses = self.training.passes.inner_steps, self.facts.mask(self.losses)
+        judged = self.facts.above(losses, steps.after & ~self.labelled & ~losses)
+        return self.moved | (steps.gradients & ~judged)
+
+    @cached_property
     def weighted(self) -> Mask:
-        """bool [n]: applies a weight to data, on the way to the loss: a trained one or a copy of it."""
+        """bool [n]: applies a weight to data, on the way to the loss: a trained one, a copy of it, or a moved one."""
         facts = self.facts
         weights = facts.is_read & (self.training.trained | self.training.copied)[facts.behind]
         prepared = facts.family(PREPARING) & ~facts.from_source & ~self.backward
@@ -148,6 +162,7 @@ class Forward:
             if not new.any():
                 break
             weights |= new
+        weights |= self.moved
         applied = (facts.reads(weights) > 0) & (facts.reads(~facts.is_read & ~weights) > 0)
         return applied & self.above_loss & ~facts.is_read & ~weights & ~self.backward
 
@@ -164,7 +179,7 @@ class Forward:
             return found
         formal = facts.family(ops.SHAPE_OPS | {"OnesLike", "ZerosLike"})
         end = facts.no_values | self.backward | formal | facts.family(ops.DECODING_OPS)
-        end |= self._claimed & ~facts.sources
+        end |= (self._claimed & ~facts.sources) | self.moved
         for source in np.flatnonzero(facts.sources).tolist():
             for heads in self._heads(source).values():
                 if not self.above_loss[heads].any():
