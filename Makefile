@@ -1,5 +1,5 @@
 # make run    set everything up and open the bundled sample (without a screen: do the same job headless)
-# make test   set everything up and run all tests, those of the window offscreen and on a virtual X screen
+# make test   set everything up and run all tests, those of the window on a virtual X screen, some of them offscreen too
 # make fuzz   harm thousands of files, other ones each time, and open them
 # make check  the linters: ruff, mypy, import-linter
 # make corpus-report   freeze and prove every real graph of the corpus that has values
@@ -8,7 +8,6 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-GUI_TESTS := $(wildcard tests/gui)
 
 .PHONY: run test fuzz check format bench corpus-report sample clean system system-test
 
@@ -16,8 +15,9 @@ run: system $(VENV)/.installed
 	@scripts/run.sh
 
 test: system-test $(VENV)/.installed-dev
-	QT_QPA_PLATFORM=xcb scripts/with_xvfb.sh $(BIN)/python -m pytest $(GUI_TESTS)
-	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+	QT_QPA_PLATFORM=xcb scripts/with_xvfb.sh $(BIN)/python -m pytest tests/gui
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest tests/gui -m screen
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --ignore=tests/gui
 
 fuzz: system-test $(VENV)/.installed-dev
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests/fuzz
@@ -43,6 +43,7 @@ sample: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 system:
 	@scripts/system_packages.sh run

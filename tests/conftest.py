@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 import threading
 import time
@@ -32,6 +33,9 @@ for _variable in ("QT_SCALE_FACTOR", "QT_FONT_DPI", "QT_STYLE_OVERRIDE", "QT_QPA
     os.environ.pop(_variable, None)
 os.environ["LC_ALL"] = "C.UTF-8"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+# Tests start hundreds of processes: what those import is compiled once, and so is what pytest rewrites.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile(
     "graphviewer", deadline=None, max_examples=50, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

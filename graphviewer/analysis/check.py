@@ -68,11 +68,12 @@ def check_files(document: Document) -> list[Problem]:
 def training_notes(document: Document) -> list[str]:
     """What is no fault, and yet deserves a word before a graph is used: nodes that compute as in training."""
     from graphviewer.analysis.roles.facts import Facts
-    from graphviewer.analysis.roles.markers import training_mode
+    from graphviewer.analysis.roles.markers import training_calls, training_mode
 
     if document.kind == "checkpoint":
         return []
-    found = np.flatnonzero(training_mode(Facts(document))).tolist()
+    facts = Facts(document)
+    found = np.flatnonzero(training_mode(facts) | training_calls(facts)).tolist()
     if not found:
         return []
     name, count = document.graph.names[found[0]], len(found)

@@ -6,10 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from graphviewer.analysis.ops import VARIABLE_OPS
-from graphviewer.analysis.variable_keys import Keys, Source, variable_sources
+from graphviewer.analysis.distinct import distinct_variables, saved_copies
+from graphviewer.analysis.variable_keys import Keys, Slice, Source, variable_sources
 from graphviewer.model.document import Document
 from graphviewer.model.names import nearest
 from graphviewer.model.tensors import node_shape
@@ -31,6 +29,7 @@ class VariableRow(NamedTuple):
         status: ``both``, ``only_graph``, ``only_checkpoint``, or ``differs`` (in shape or dtype).
         nearest: keys that may be meant, for ``only_graph``.
         held: dtype and shape in the checkpoint, in words, for ``differs``.
+        part: (start, length) per dimension of the key's value; None for the whole value.
     """
 
     name: str | None
@@ -40,6 +39,7 @@ class VariableRow(NamedTuple):
     status: Status
     nearest: tuple[str, ...] = ()
     held: str = ""
+    part: Slice | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,9 @@ class Coverage:
 def coverage(document: Document, checkpoint: Keys, *, ignored: Collection[str] = ()) -> Coverage:
     """Compare the variables of a graph with the keys of a checkpoint.
 
+    A variable counts once, however many handles and copies of it there are, and the keys of its copies are no keys
+    that the graph does not know: see ``distinct_variables``.
+
     Args:
         document: the graph, with its saver where it has one.
         checkpoint: keys, shapes and dtypes.
@@ -61,15 +64,17 @@ def coverage(document: Document, checkpoint: Keys, *, ignored: Collection[str] =
     Raises:
         OperationError: several savers name different keys, and nothing says which to follow.
     """
-    graph = document.graph
-    numbers = np.flatnonzero(graph.of_ops(VARIABLE_OPS)).tolist()
+    numbers = distinct_variables(document)
     sources = variable_sources(document, checkpoint)
+    for copy, number in saved_copies(document).items():  # of what is not saved itself, such as a seed
+        if copy in sources:
+            sources.setdefault(number, sources[copy])
     listed = checkpoint.keys()
     keys = [key for key in listed if key not in ignored]
     known = set(keys)
     rows = [_row(document.node(number), sources.get(number), checkpoint, known) for number in numbers]
     both = sum(row.status == "both" for row in rows)
-    used = {row.key for row in rows}
+    used = {row.key for row in rows} | {source.key for source in sources.values()}
     rows = list(_with_nearest(rows, [key for key in keys if key not in used] or keys))
     rows += [
         VariableRow(None, key, checkpoint.shape(key), dtype_name(checkpoint.dtype(key)), "only_checkpoint")
@@ -85,9 +90,9 @@ def _row(node: Any, source: Source | None, checkpoint: Keys, keys: Collection[st
         return VariableRow(node.name, None, shape, dtype_name(dtype), "only_graph")
     held = [length for _, length in source.slice] if source.slice is not None else checkpoint.shape(source.key)
     if dtype == checkpoint.dtype(source.key) and fits(shape, held):
-        return VariableRow(node.name, source.key, shape, dtype_name(dtype), "both")
+        return VariableRow(node.name, source.key, shape, dtype_name(dtype), "both", part=source.slice)
     words = f"{dtype_name(checkpoint.dtype(source.key))} {list(held)}"
-    return VariableRow(node.name, source.key, shape, dtype_name(dtype), "differs", held=words)
+    return VariableRow(node.name, source.key, shape, dtype_name(dtype), "differs", held=words, part=source.slice)
 
 
 def fits(shape: Sequence[int] | None, held: Sequence[int]) -> bool:

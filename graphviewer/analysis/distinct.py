@@ -3,6 +3,9 @@
 Beside the variable that the model reads there may be a copy that is only saved and restored (its first value is the
 other's value), and what tracing left behind: a handle of the same name, but for a number, that nothing fills or uses.
 Source: keras/src/export/saved_model_export_archive.py.
+
+Several nodes may also be handles of one variable, which is known by its shared name. What holds the path of an asset
+file is no variable of the model.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from graphviewer.analysis.asset_paths import settled_variables
 from graphviewer.analysis.ops import VARIABLE_OPS
 from graphviewer.analysis.refusals import calls_saving
 from graphviewer.model.document import Document
@@ -19,6 +23,8 @@ from graphviewer.model.tensors import node_shape
 
 _READ = "ReadVariableOp"
 _HANDLE = "VarHandleOp"
+ANONYMOUS = "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
+"""The shared name of handles that share nothing (ResourceHandle::ANONYMOUS_NAME)."""
 
 
 def distinct_variables(document: Document) -> list[int]:
@@ -27,22 +33,49 @@ def distinct_variables(document: Document) -> list[int]:
     found = [number for number, op in enumerate(graph.ops) if op in VARIABLE_OPS]
     handles = [number for number in found if graph.ops[number] == _HANDLE]
     stems = {(_stem(graph.names[number]), *_type(document.node(number))) for number in handles}
+    second = {*saved_copies(document), *(n for n in handles if _is_left_over(document, n, stems))}
+    paths = settled_variables(document)
+    first: dict[tuple[str, str], int] = {}
+    for number in found:
+        if number not in second and number not in paths:
+            first.setdefault(variable_identity(document.node(number)), number)
+    return list(first.values())
+
+
+def saved_copies(document: Document) -> dict[int, int]:
+    """Variables that are only saved and restored in the place of another one, with the number of that one."""
     saves = cache(lambda user: calls_saving(document, user))  # few calls, each of them with every variable
-    second = {n for n in handles if _is_copy(document, n, saves) or _is_left_over(document, n, stems)}
-    return [number for number in found if number not in second]
+    handles = (number for number, op in enumerate(document.graph.ops) if op == _HANDLE)
+    found = ((number, _copied_from(document, number, saves)) for number in handles)
+    return {number: source for number, source in found if source is not None}
 
 
-def _is_copy(document: Document, number: int, saves: Callable[[int], bool]) -> bool:
-    """The variable's first value is that of another one of its type; then it is only saved and restored."""
+def variable_identity(node: Any) -> tuple[str, str]:
+    """What tells variables of one session apart: container and shared name, which is the node's where it has none.
+
+    Handles that say to be anonymous share nothing. Source: tensorflow/core/framework/resource_mgr.h (ContainerInfo) and
+    core/kernels/resource_variable_ops.cc (VarHandleOp).
+    """
+    container, shared = (
+        node.attr[key].s.decode("utf-8", "surrogateescape") if key in node.attr else ""
+        for key in ("container", "shared_name")
+    )
+    return container, shared if shared and shared != ANONYMOUS else node.name
+
+
+def _copied_from(document: Document, number: int, saves: Callable[[int], bool]) -> int | None:
+    """The variable of its type whose value it has first, where it is only saved and restored after that."""
     graph = document.graph
     assigns = [user for user in graph.consumers(number) if graph.ops[user] == "AssignVariableOp"]
     if len(assigns) != 1:
-        return False
+        return None
     others = (user for user in graph.consumers(number) if user != assigns[0])
     source = _read_from(document, assigns[0])
     if source is None or source == number or _type(document.node(source)) != _type(document.node(number)):
-        return False
-    return all(graph.ops[user] == "VarIsInitializedOp" or _is_unread(document, user) or saves(user) for user in others)
+        return None
+    if all(graph.ops[user] == "VarIsInitializedOp" or _is_unread(document, user) or saves(user) for user in others):
+        return source
+    return None
 
 
 def _read_from(document: Document, assign: int) -> int | None:

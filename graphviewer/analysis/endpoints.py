@@ -4,22 +4,27 @@ A signature decides where the file has one; else the forward pass does: where it
 above, what comes before the first weight. Names count a little.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from graphviewer.analysis.candidates import signature_endpoints
 from graphviewer.analysis.candidates.inputs import Inputs
 from graphviewer.analysis.candidates.outputs import Outputs
 from graphviewer.analysis.refusals import refuse_output
 from graphviewer.analysis.roles import Roles
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.suggestion import Suggestion
+from graphviewer.errors import NoOutputError
 from graphviewer.model.document import Document
+from graphviewer.model.endpoints import DEFAULT, signed
 from graphviewer.model.names import Endpoint, parse_input
 
-__all__ = ["Suggestion", "refuse_output", "suggest_inputs", "suggest_outputs", "taken_text", "warn_output"]
+__all__ = ["Suggestion", "Taken", "refuse_output", "suggest_inputs", "suggest_outputs", "take_outputs", "warn_output"]
 
 RIVAL = 2.5
 """Two ends whose scores differ by no more are as likely: a telling name alone makes 2."""
+
+_MOST_TOLD = 10
+"""Names in one sentence."""
 
 
 def suggest_outputs(document: Document, limit: int = 10) -> list[Suggestion]:
@@ -32,47 +37,87 @@ def suggest_inputs(document: Document, outputs: Sequence[Endpoint], limit: int =
     return Inputs(Roles(document), outputs).suggestions(limit)
 
 
-def rivals(document: Document, ranked: Sequence[Suggestion]) -> list[Suggestion]:
-    """Outputs that are as likely as the best one: other ends, neither above it nor below it nor above another end.
+class Taken(NamedTuple):
+    """The outputs that count where nobody names one, and the sentence that says so."""
 
-    Beside an output of a signature, only others of that signature.
+    outputs: tuple[Endpoint, ...]
+    text: str
+
+
+def take_outputs(document: Document, ranked: Sequence[Suggestion] | None = None) -> Taken:
+    """All outputs of the signature that is meant; without signatures the best suggestion, with all results of its call.
+
+    Args:
+        ranked: what ``suggest_outputs`` found, if that is known already.
+
+    Raises:
+        NoOutputError: no output suggests itself.
     """
+    ranked = suggest_outputs(document) if ranked is None else ranked
+    if not ranked:
+        raise NoOutputError
+    signed = _signed_outputs(document)
+    best = str(Endpoint(*parse_input(ranked[0].name)))
+    chosen = next((name for name, keys in signed.items() if name == DEFAULT or best in keys.values()), None)
+    if chosen is None:
+        return _ends_taken(document, ranked)
+    others = [name for name in signed if name != chosen] if chosen != DEFAULT else []
+    return _signature_taken(chosen, signed[chosen], others)
+
+
+def _signed_outputs(document: Document) -> dict[str, dict[str, str]]:
+    """By signature, the default one first: by key the tensors that can be outputs."""
+    found: dict[str, dict[str, str]] = {}
+    for signature, key, endpoint in signed(document, "outputs"):
+        if refuse_output(document, endpoint) is None:
+            found.setdefault(signature, {})[key] = str(endpoint)
+    return found
+
+
+def _signature_taken(signature: str, keys: Mapping[str, str], others: Sequence[str]) -> Taken:
+    names = list(dict.fromkeys(keys.values()))
+    told = ", ".join(f"'{tensor}' ({key})" for key, tensor in list(keys.items())[:_MOST_TOLD])
+    more = f" and {len(keys) - _MOST_TOLD} more" if len(keys) > _MOST_TOLD else ""
+    taken = f"the {len(names)} outputs of the signature {signature} were taken: {told}{more}."
+    if len(names) == 1:
+        taken = f"'{names[0]}' was taken: Output of the signature {signature}/{next(iter(keys))}."
+    text = f"No output was named; {taken}"
+    if others:
+        listed = ", ".join(f"'{one}'" for one in others[:_MOST_TOLD])
+        text += f" The file has other signatures too: {listed}; name outputs of these with --output."
+    return Taken(tuple(_endpoint(name) for name in names), text)
+
+
+def _ends_taken(document: Document, ranked: Sequence[Suggestion]) -> Taken:
+    best = _endpoint(ranked[0].name)
+    together = sorted({_endpoint(one.name) for one in ranked if _endpoint(one.name).node == best.node})
+    if len(together) > 1:
+        names = ", ".join(f"'{one}'" for one in together)
+        text = f"No output was named; the {len(together)} outputs of one node were taken: {names}: {ranked[0].reason}."
+    else:
+        text = f"No output was named; '{ranked[0].name}' was taken: {ranked[0].reason}."
+    others = [f"'{one.name}'" for one in _rivals(document, ranked)]
+    if others:
+        be, them = ("is", "it") if len(others) == 1 else ("are", "them")
+        text += f" {len(others)} more {be} as likely: {', '.join(others)}; name {them} with --output."
+    return Taken(tuple(together), text)
+
+
+def _rivals(document: Document, ranked: Sequence[Suggestion]) -> list[Suggestion]:
+    """Outputs that are as likely as the best one: other ends, neither above it nor below it nor above another end."""
     graph, found = document.graph, list(ranked[:1])
-    signatures = _signatures(document)
-    wanted = signatures.get(ranked[0].name)
     for one in ranked[1:]:
-        node = graph.index[parse_input(one.name)[0]]
+        node = graph.index[_endpoint(one.name).node]
         if ranked[0].score - one.score > RIVAL:
             break
-        if signatures.get(one.name) != wanted:
-            continue
-        ends = [graph.index[parse_input(known.name)[0]] for known in found]
+        ends = [graph.index[_endpoint(known.name).node] for known in found]
         if not graph.ancestors(ends)[node] and not graph.ancestors([node])[ends].any():
             found.append(one)
     return found[1:]
 
 
-def _signatures(document: Document) -> dict[str, str]:
-    """By name of a tensor, the first signature that has it as an output."""
-    found: dict[str, str] = {}
-    for path, port, node in signature_endpoints(document, "outputs"):
-        found.setdefault(str(Endpoint(node, port)), path.partition("/")[0])
-    return found
-
-
-def taken_text(document: Document, ranked: Sequence[Suggestion]) -> str:
-    """What to say where nobody named an output and the best suggestion was taken.
-
-    Args:
-        ranked: at least one suggestion, best first.
-    """
-    text = f"No output was named; '{ranked[0].name}' was taken: {ranked[0].reason}."
-    others = rivals(document, ranked)
-    if not others:
-        return text
-    names = ", ".join(f"'{one.name}'" for one in others)
-    be = "is" if len(others) == 1 else "are"
-    return f"{text} {len(others)} more {be} as likely: {names}; name {'it' if be == 'is' else 'them'} with --output."
+def _endpoint(name: str) -> Endpoint:
+    return Endpoint(*parse_input(name))
 
 
 def warn_output(document: Document, endpoint: Endpoint) -> str | None:

@@ -1,4 +1,8 @@
-"""Lines of Python to paste: restore what a checkpoint has fitting values for, initialise the rest."""
+"""Lines of Python to paste: restore what a checkpoint has fitting values for, initialise the rest.
+
+A Saver does it where TensorFlow keeps a list of the graph's variables, as a MetaGraph has it; a SavedModel brings its
+own values along; else values are assigned to nodes by name.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphviewer.analysis.assigning import assigning_lines, assignment
 from graphviewer.analysis.coverage import Coverage, VariableRow
 from graphviewer.analysis.prefixes import PrefixChange, likely_prefix
 from graphviewer.analysis.variable_keys import Keys
+from graphviewer.model.document import Document
+from graphviewer.model.names import parse_input
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,54 @@ def _moved(name: str, change: PrefixChange) -> str | None:
     return (change.new + "/" if change.new else "") + name[len(start) :]
 
 
+def lines_to_paste(document: Document, found: Coverage, checkpoint: Path, offer: Offer | None = None) -> list[str]:
+    """The lines that give the variables of a graph their values; empty for a graph without variables.
+
+    Args:
+        document: the graph.
+        found: it against the checkpoint.
+        checkpoint: its prefix.
+        offer: a change of scope to mention.
+    """
+    names = {row.name for row in found.variables if row.name is not None}
+    if not names:
+        return []
+    folder = _saved_model(document)
+    if folder is not None and checkpoint.absolute() == folder / "variables" / "variables":
+        return _loading(document, folder)
+    if names <= _listed(document):
+        return restoring_lines(found, checkpoint, offer)
+    offered = [f"    # {offer.text}", *(f"    # {assignment(*pair)}" for pair in offer.pairs)] if offer else []
+    return assigning_lines(
+        document, found, checkpoint, [line.encode("ascii", "backslashreplace").decode() for line in offered]
+    )
+
+
+def _saved_model(document: Document) -> Path | None:
+    if document.kind != "savedmodel" or document.path is None:
+        return None
+    path = document.path.absolute()
+    return path if path.is_dir() else path.parent
+
+
+def _loading(document: Document, folder: Path) -> list[str]:
+    """TensorFlow reads the values of a SavedModel with it."""
+    tags = sorted(document.meta.meta_info_def.tags) if document.meta is not None else []
+    chosen = f", tags={[*map(str, tags)]!a}" if tags != ["serve"] else ""
+    return [
+        "import tensorflow as tf",
+        "",
+        "# the values come along with the SavedModel: nothing else is to be restored",
+        f"model = tf.saved_model.load({str(folder)!a}{chosen})",
+    ]
+
+
+def _listed(document: Document) -> set[str]:
+    """Variables that tf.global_variables() and tf.local_variables() give after the MetaGraph is imported."""
+    groups = (document.variable_defs.get(key, ()) for key in ("variables", "local_variables"))
+    return {parse_input(one.variable_name)[0] for group in groups for one in group}
+
+
 def restoring_lines(found: Coverage, checkpoint: Path | str, offer: Offer | None = None) -> list[str]:
     """A Saver over the variables with a fitting value, and an initializer over the others.
 
@@ -88,7 +143,8 @@ def restoring_lines(found: Coverage, checkpoint: Path | str, offer: Offer | None
     return [
         "import tensorflow.compat.v1 as tf",
         "",
-        "variables = {variable.op.name: variable for variable in tf.global_variables()}",
+        "listed = tf.global_variables() + tf.local_variables()",
+        "variables = {variable.op.name: variable for variable in listed}",
         *_saver(both, offer),
         *_initializer(rest),
         "with tf.Session() as session:",

@@ -2,7 +2,8 @@
 
 A graph says it in several places; the first that speaks wins: the Saver (what a restore writes where, and what a save
 takes from where), the restore function of a SavedModel, the VariableDef, the shared name, the node name, the node name
-without ``/part_N``. Names in an object graph are never used: two variables ``w`` could be crossed.
+without ``/part_N``, and last what is said of another handle of the same variable. Names in an object graph are never
+used: two variables ``w`` could be crossed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from graphviewer.analysis.control_flow import variables_behind
+from graphviewer.analysis.distinct import variable_identity
 from graphviewer.analysis.ops import ASSIGN_OPS, VARIABLE_OPS
 from graphviewer.errors import CheckpointError, OperationError
 from graphviewer.formats.checkpoint import parse_slice_spec
@@ -115,7 +117,15 @@ def variable_sources(
     keys = set(checkpoint.keys())
     _add(found, {number: source for number in numbers if (source := _by_name(document.node(number), keys)) is not None})
     _add(found, _parts(document, [number for number in numbers if number not in found], checkpoint, keys))
+    _add(found, _other_handles(document, numbers, found))
     return {number: source for number, source in found.items() if number in targets}
+
+
+def _other_handles(document: Document, numbers: Iterable[int], found: Table) -> Table:
+    """What is said of one handle of a variable holds for the others."""
+    identities = {number: variable_identity(document.node(number)) for number in numbers}
+    known = {identities[number]: source for number, source in found.items() if number in identities}
+    return {number: known[identity] for number, identity in identities.items() if identity in known}
 
 
 def _add(found: Table, more: Mapping[int, Source]) -> None:
@@ -204,7 +214,8 @@ def _require_agreement(tables: Mapping[str, Table], document: Document, targets:
                 raise OperationError(
                     f"The savers '{other}' and '{scope}' read different values for '{name}': "
                     f"'{source.key}' and '{table[number].key}'.",
-                    f"Choose one with --saver: {', '.join(tables)}.",
+                    f"Choose one as the saver: {', '.join(tables)}.",
+                    shell=f"Choose one with --saver: {', '.join(tables)}.",
                 )
 
 

@@ -188,12 +188,13 @@ def _lines(diff: Diff, roles: Overlay | None, *, stat: bool, full: bool) -> Iter
 
 
 def _diff_values(sides: tuple[_Side, _Side], sort: str | None, progress: Progress, *, full: bool, as_json: bool) -> int:
+    from graphviewer.analysis.diff.titles import titles
     from graphviewer.analysis.diff.variables import ORDERS, Order, compare_variables, values_of
     from graphviewer.cli.diff_text import values
 
     documents = [side.open(alone=not side.path.is_dir() and _is_checkpoint(side.path)) for side in sides]
-    titles = (documents[0].title, documents[1].title)
-    found = compare_variables(values_of(documents[0]), values_of(documents[1]), titles, progress)
+    named = (documents[0].title, documents[1].title) if as_json else titles(*documents)
+    found = compare_variables(values_of(documents[0]), values_of(documents[1]), named, progress)
     order: Order = next((one for one in ORDERS if one == sort), "name" if as_json else "difference")
     if as_json:
         say_json(found.to_json(order))

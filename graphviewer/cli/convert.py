@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from graphviewer.cli.options import PATH, force_option, refuse_to_overwrite, tags_option, verify_option
-from graphviewer.cli.output import ProgressLine, clean, counted, note, say, size
+from graphviewer.cli.options import PATH, force_option, json_option, refuse_to_overwrite, tags_option, verify_option
+from graphviewer.cli.output import ProgressLine, clean, counted, note, say, say_json, size
 from graphviewer.cli.prove import (
     end_of_proof,
     feed_option,
@@ -20,7 +20,13 @@ from graphviewer.cli.prove import (
 from graphviewer.errors import GraphViewerError, RunsCodeError, WriteError
 from graphviewer.formats import open_document, save_document
 from graphviewer.formats.registry import writers
+from graphviewer.model.document import Document
 from graphviewer.worker.jobs import run_job
+
+_ASK = (
+    "Only Keras can read it, and loading it runs code that the file may bring along. If you trust who made it, add "
+    "--run."
+)
 
 
 @click.command("convert", short_help="Write a graph, or a Keras model as one, in another format.")
@@ -33,6 +39,7 @@ from graphviewer.worker.jobs import run_job
 @verify_option
 @feed_option
 @yes_option
+@json_option
 def convert_verb(
     source: Path,
     target: Path,
@@ -43,6 +50,7 @@ def convert_verb(
     verify: bool,
     feeds: tuple[str, ...],
     allow: bool,
+    as_json: bool,
 ) -> int:
     """Write a graph in another format: .pb, .pbtxt or .meta, chosen by the suffix of OUT.
 
@@ -55,30 +63,26 @@ def convert_verb(
     refuse_to_overwrite(target, force, source)
     if target.suffix.lower() not in writers():
         raise WriteError(f"'{target.suffix}' is no format that can be written.", f"Use {', '.join(writers())}.")
-    proof = None
     with ProgressLine() as progress:
         try:
             document = open_document(source, tags=tags, salvage=salvage, progress=progress)
         except RunsCodeError as error:
             if not load:
                 raise GraphViewerError(error.message, _ASK) from None
-            asked = {"path": str(source), "out": str(target), "force": force, "prove": verify, "feeds": given}
-            made = run_job("keras", asked, progress)
+            wanted = {"path": str(source), "out": str(target), "force": force, "prove": verify, "feeds": given}
+            made = run_job("keras", wanted, progress)
             nodes, proof = made["nodes"], made.get("verification")
         else:
-            nodes = len(document.graph_def.node)
-            if not nodes:
-                raise GraphViewerError(
-                    f"{source.name} holds no graph.", "Name a file that does; 'info' tells what it holds."
-                )
-            progress(0.9, f"writing {target.name}")
-            save_document(document, target, force=force)
+            nodes = _write(document, source, target, force, progress)
             for problem in document.problems:
                 if salvage and problem.severity == "error":
                     note(problem.reason)
-            if verify:
-                asked = {"before": str(source), "after": str(target), "tags": tags, "allow": allow}
-                proof = prove(asked | {"feeds": given}, progress)
+            asked = {"before": str(source), "after": str(target), "tags": tags, "allow": allow, "feeds": given}
+            proof = prove(asked, progress) if verify else None
+    if as_json:
+        proved = {"verified": proof["verdict"] == "same", "verification": proof} if proof is not None else {}
+        say_json({"output": str(target), "nodes": nodes, "bytes": target.stat().st_size} | proved)
+        return end_of_proof(proof)
     if proof is not None:
         say_proof_notes(proof)
     made_of = f"{clean(source.name)} → {clean(target.name)}"
@@ -86,7 +90,16 @@ def convert_verb(
     return end_of_proof(proof)
 
 
-_ASK = (
-    "Only Keras can read it, and loading it runs code that the file may bring along. If you trust who made it, add "
-    "--run."
-)
+def _write(document: Document, source: Path, target: Path, force: bool, progress: ProgressLine) -> int:
+    """Write a graph; its number of nodes.
+
+    Raises:
+        GraphViewerError: the file holds no graph.
+        WriteError: it cannot be written.
+    """
+    nodes = len(document.graph_def.node)
+    if not nodes:
+        raise GraphViewerError(f"{source.name} holds no graph.", "Name a file that does; 'info' tells what it holds.")
+    progress(0.9, f"writing {target.name}")
+    save_document(document, target, force=force)
+    return nodes

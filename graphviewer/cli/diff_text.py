@@ -41,10 +41,12 @@ _SIGNS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 def head(diff: Diff) -> Iterator[str]:
     """Both sides and the counts, in one or two lines."""
-    names = [clean(document.title) for document in (diff.before, diff.after)]
+    names = [clean(name) for name in diff.titles]
     nodes = f"{number(len(diff.match))} → {number(len(diff.origin))} nodes"
     if diff.same:
         yield f"{names[0]} and {names[1]}: the same, {counted(len(diff.match), 'node')}"
+        if diff.note:
+            yield "  " + styled(diff.note, dim=True)
         return
     if not diff.changes:
         yield f"{names[0]} and {names[1]}: the same {counted(len(diff.match), 'node')}, but functions differ"

@@ -194,8 +194,10 @@ def outputs_verb(path: Path, outputs: tuple[str, ...], tags: tuple[str, ...] | N
             say(f"no {title} suggest themselves")
         if key == "outputs":
             say()
-    if any(_SWITCH in one["reason"] for one in found["inputs"]):
-        note(f"{_INFERENCE_MODE} A switch that neither name nor use tells is set with --flags NAME=false.")
+    switches = [one["name"] for one in found["inputs"] if _SWITCH in one["reason"]]
+    if switches:
+        told = f"Inference mode fixes {', '.join(switches)} for good: {_INFERENCE_MODE}"
+        note(f"{told} A switch that neither name nor use tells is set with --flags NAME=false.")
 
 
 @click.command("roles", short_help="Say what each node is for, seen from the outputs.")
@@ -213,7 +215,7 @@ def roles_verb(
     every: bool,
     as_json: bool,
 ) -> None:
-    """Say what each node is for, seen from the chosen outputs; without --output, from the best suggestion."""
+    """Say what each node is for, seen from the chosen outputs; without any, from a signature's or the likeliest."""
     from graphviewer.model.overlay import role_label
     from graphviewer.worker.jobs import run_job
 
@@ -225,7 +227,7 @@ def roles_verb(
         say_json(found)
         return
     if not outputs:
-        note(f"No output was named; '{', '.join(found['outputs'])}' was taken.")
+        note(found["taken"])
     if every:
         for name, entry in found["roles"].items():
             marks = f" [{', '.join(entry['markers'])}]" if entry["markers"] else ""

@@ -40,7 +40,8 @@ from graphviewer.worker.jobs import run_job
 _METHODS = ("extract", "remove-training-nodes")
 _RESULT_KEYS = ("output", "nodes", "bytes", "outputs", "inputs", "frozen", "warnings", "rewrites")
 _INFERENCE = "inference-mode"
-_KEYS_IF_ANY = ("tables", "files")
+_CHOSEN = {"newest": "newest", "state": "named by the file checkpoint,", "name": "it has the graph's name,"}
+_KEYS_IF_ANY = ("tables", "files", "switches", "values")
 
 
 @click.command("strip")
@@ -193,7 +194,15 @@ def _calm_line(path: Path, out: Path, result: Mapping[str, Any]) -> str:
         parts.append(
             f"{counted(result['frozen'], 'variable')} became {'a constant' if result['frozen'] == 1 else 'constants'}"
         )
-    return f"{clean(out.name)}: {', '.join(parts)}"
+    return f"{clean(out.name)}: {', '.join(parts)}{_values_text(result['values'])}"
+
+
+def _values_text(values: Mapping[str, Any] | None) -> str:
+    """``; values: model.ckpt-200 (newest of 2)`` where there was a choice that the user did not make."""
+    why = _CHOSEN.get(values["chosen"]) if values is not None else None
+    if values is None or why is None:
+        return ""
+    return f"; values: {clean(Path(values['checkpoint']).name)} ({why} of {number(values['of'])})"
 
 
 freeze_verb = operation_command("freeze")

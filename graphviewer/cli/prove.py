@@ -45,6 +45,8 @@ seed_option = click.option(
 @click.argument("before", metavar="A", type=PATH)
 @click.argument("after", metavar="B", type=PATH)
 @checkpoint_option
+@click.option("--saver", default="", metavar="TEXT", help="Of A, as freeze takes it: which values its variables have.")
+@click.option("--rename", default="", metavar="TEXT", help="Of A, as freeze takes it: scopes of its checkpoint.")
 @tags_option
 @output_option
 @feed_option
@@ -55,6 +57,8 @@ def verify_verb(
     before: Path,
     after: Path,
     checkpoint: Path | None,
+    saver: str,
+    rename: str,
     tags: tuple[str, ...] | None,
     outputs: tuple[str, ...],
     feeds: tuple[str, ...],
@@ -74,6 +78,8 @@ def verify_verb(
         "outputs": list(outputs),
         "feeds": parse_feeds(feeds),
         "checkpoint": str(checkpoint) if checkpoint is not None else None,
+        "saver": saver,
+        "rename": rename,
         "tags": tags,
         "allow": allow,
         "seed": seed,
@@ -113,7 +119,7 @@ def run_verb(
     allow: bool,
     as_json: bool,
 ) -> None:
-    """Run a graph forward, and tell what its outputs are. Without --output, the best suggestion."""
+    """Run a graph forward, and tell what its outputs are. Without --output, a signature's or the likeliest."""
     request = {
         "path": str(path),
         "outputs": list(outputs),
@@ -132,6 +138,8 @@ def run_verb(
         say_json(found)
         return
     _note_feeds(found["feeds"])
+    if not outputs:
+        note(found["taken"])
     columns = ("output", "dtype", "shape", ">min", ">max", ">mean", ">std", ">NaN", ">inf", "file")
     table(columns, [_row(output) for output in found["outputs"]])
 
@@ -163,10 +171,10 @@ def _feeds_asked_for() -> Iterator[None]:
     try:
         yield
     except FeedError as error:
-        error.hint = f"{error.hint} {_how_to_feed(error.needs)}".strip()
+        error.shell = f"{error.shell} {_how_to_feed(error.needs)}".strip()
         raise
     except StoppedError as error:
-        error.hint = f"{error.hint} Write --feed NAME=VALUE.".strip()
+        error.shell = f"{error.shell} Write --feed NAME=VALUE.".strip()
         raise
 
 
@@ -178,19 +186,27 @@ def _how_to_feed(names: Sequence[str]) -> str:
 
 def proof_request(request: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
     """What ``verify`` is asked about the ``result`` of an operation."""
+    parameters = request["parameters"]
     return {
         "before": request["path"],
         "after": request["out"],
         "outputs": result["outputs"],
-        "checkpoint": request["parameters"].get("checkpoint"),
+        "checkpoint": parameters.get("checkpoint"),
         "tags": request["tags"],
+        **{name: parameters[name] for name in ("saver", "rename") if parameters.get(name)},
     }
 
 
 def prove(request: Mapping[str, Any], progress: ProgressLine) -> dict[str, Any]:
-    """Verify a result that is written already: what stops it makes the verdict ``cannot``, and the work stays done."""
+    """Verify a result that is written already: what stops it makes the verdict ``cannot``, and the work stays done.
+
+    Raises:
+        click.Abort: the user stopped it; it says that the file stays.
+    """
     try:
         return run_job("verify", request, progress)
+    except KeyboardInterrupt:
+        raise click.Abort(f"Stopped: {request['after']} is written, but not verified.") from None
     except GraphViewerError as error:
         from graphviewer.runtime.verify import cannot
 
@@ -234,7 +250,7 @@ def end_of_proof(proof: Mapping[str, Any] | None) -> int:
         return 0
     if proof["verdict"] == "cannot":
         instead = f"Write --output {proof['instead'][0]} with the verb verify." if proof["instead"] else ""
-        hints = [proof["hint"], _how_to_feed(proof["needs"]), instead]
+        hints = [proof["shell"], _how_to_feed(proof["needs"]), instead]
         say_error(f"{proof['reason']}.", " ".join(filter(None, hints)))
     return EXIT_CODES[proof["verdict"]]
 

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from graphviewer.cli.options import PATH, force_option, output_option, path_argument, refuse_to_overwrite, tags_option
-from graphviewer.cli.output import ProgressLine, clean, note, say, size
+from graphviewer.cli.options import (
+    PATH,
+    force_option,
+    json_option,
+    output_option,
+    path_argument,
+    refuse_to_overwrite,
+    tags_option,
+)
+from graphviewer.cli.output import ProgressLine, clean, note, say, say_json, size
 from graphviewer.errors import GraphViewerError, UnknownNameError
 from graphviewer.model.endpoints import endpoints_named
 from graphviewer.model.names import Endpoint, nearest
@@ -47,10 +55,17 @@ class _Size(click.ParamType[tuple[int, int]]):
 )
 @output_option
 @tags_option
-@click.option("--size", "pixels", type=_Size(), metavar="WxH", help="Size in pixels; by default that of the drawing.")
+@click.option(
+    "--size",
+    "pixels",
+    type=_Size(),
+    metavar="WxH",
+    help="Size in pixels; by default that of the drawing, of a .png at most 6000 a side.",
+)
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True)
 @click.option("-o", "--out", type=PATH, required=True, metavar="OUT", help="The picture to write: .png or .svg.")
 @force_option
+@json_option
 def render_verb(
     path: Path,
     other: Path | None,
@@ -62,8 +77,10 @@ def render_verb(
     theme: str,
     out: Path,
     force: bool,
+    as_json: bool,
 ) -> None:
     """Draw a graph as PNG or SVG, without a window or a screen."""
+    from graphviewer.analysis.diff.titles import titles
     from graphviewer.formats import open_document
     from graphviewer.gui.render import Picture, render, scene_of
 
@@ -77,6 +94,7 @@ def render_verb(
             documents.append(open_document(other, progress=progress))
         wanted = [_endpoints(document, outputs, required=len(documents) == 1) for document in documents]
         progress(0.5, "drawing")
+        names = [""] if other is None else titles(*documents)
         pictures = [
             Picture(
                 scene_of(
@@ -85,12 +103,23 @@ def render_verb(
                     overlay=layer,
                     outputs=[endpoint.node for endpoint in chosen],
                 ),
-                title=document.title if other else "",
+                title=name,
             )
-            for document, layer, chosen in zip(documents, _overlays(kind, documents, wanted), wanted, strict=True)
+            for document, layer, chosen, name in zip(
+                documents, _overlays(kind, documents, wanted), wanted, names, strict=True
+            )
         ]
-        render(pictures, out, theme=theme, size=pixels, force=force)
-    say(f"{clean(out.name)}: {size(out.stat().st_size)}")
+        painted = render(pictures, out, theme=theme, size=pixels, force=force)
+    if painted.scale < 1:
+        note(
+            f"{clean(out.name)} is {painted.width} x {painted.height} pixels, {painted.scale:.0%} of the drawing's "
+            f"{painted.natural[0]} x {painted.natural[1]}: write an .svg, or give --size or fewer --expand, to read it."
+        )
+    if as_json:
+        boxes = sum(len(picture.scene.drawing) for picture in pictures)
+        say_json({"output": str(out), "size": [painted.width, painted.height], "boxes": boxes})
+    else:
+        say(f"{clean(out.name)}: {size(out.stat().st_size)}")
 
 
 def _endpoints(document: Document, outputs: Sequence[str], *, required: bool) -> list[Endpoint]:
@@ -121,15 +150,15 @@ def _overlays(
 
 
 def _roles(document: Document, outputs: Sequence[Endpoint]) -> Overlay:
-    from graphviewer.analysis.endpoints import suggest_outputs, taken_text
+    from graphviewer.analysis.endpoints import suggest_outputs, take_outputs
     from graphviewer.analysis.roles import classify
 
     if not outputs:
         ranked = suggest_outputs(document)
         if not ranked:
             raise GraphViewerError(f"No output of {document.title} suggests itself.", "Name one with --output.")
-        note(taken_text(document, ranked))
-        outputs = endpoints_named(document, [ranked[0].name], "outputs")
+        outputs, text = take_outputs(document, ranked)
+        note(text)
     return classify(document, outputs)
 
 

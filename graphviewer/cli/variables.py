@@ -36,11 +36,13 @@ def variables_verb(path: Path, checkpoint: Path | None, tags: tuple[str, ...] | 
     request = {"path": str(path), "checkpoint": str(checkpoint) if checkpoint else None, "tags": tags}
     with ProgressLine() as progress:
         found = run_job("variables", request, progress)
-    if found["checkpoint"] is None:
+    if found["checkpoint"] is None and found["variables"]:
         raise CheckpointError(f"There is no checkpoint beside {path.absolute().name}.", "Name one with --checkpoint.")
     if as_json:
         rows = [{key: row[key] for key in _ROW_KEYS} for row in found["variables"]]
         say_json({"variables": rows, "coverage": found["coverage"]})
+    elif found["kind"] != "checkpoint" and not any(row["name"] for row in found["variables"]):
+        say(f"{clean(path.absolute().name)} has no variables.")
     else:
         _tell(found)
 

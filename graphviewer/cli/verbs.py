@@ -15,24 +15,12 @@ from typing import Any, NoReturn
 
 import click
 
-from graphviewer.cli.output import say_error
+from graphviewer.cli.output import say_error, say_json
 from graphviewer.cli.streams import drop, is_output_refused, prepare_streams
-from graphviewer.errors import DamagedError, GraphViewerError, NoOutputError, RunsCodeError, TrainingModeError
+from graphviewer.errors import GraphViewerError
 
 TROUBLE = 2
 """Exit code of everything that could not be done; 1 means different, or problems found."""
-
-_WAYS: Mapping[type[Exception], str] = MappingProxyType(
-    {
-        DamagedError: "'graphviewer convert --salvage' does that.",
-        NoOutputError: "--output names one.",
-        TrainingModeError: "'graphviewer apply inference-mode FILE --output NAME -o OUT' applies it; "
-        "--allow-training-mode allows it.",
-        RunsCodeError: "'graphviewer convert --run' lets Keras load it, which runs code from the file, and "
-        "with --verify proves the result.",
-    }
-)
-"""What the shell offers for errors that the window has a button for."""
 
 _INTERRUPTED = 130  # what shells expect of a program that Ctrl+C ended
 
@@ -124,7 +112,7 @@ class Verbs(click.Group):
             code = super().main(args, name, complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()
         except Exception as error:
-            _end(error)
+            _end(error, as_json="--json" in (sys.argv[1:] if args is None else args))
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -132,19 +120,12 @@ def _looks_like_a_path(word: str) -> bool:
     return os.sep in word or "." in word or Path(word).exists() or Path(word + ".index").exists()
 
 
-def _end(error: Exception) -> NoReturn:
-    """Say what happened, with a hint, and leave."""
-    if isinstance(error, GraphViewerError):
-        say_error(error.message, " ".join(filter(None, (error.hint, _WAYS.get(type(error), "")))))
-        sys.exit(error.exit_code)
-    if isinstance(error, click.Abort):
-        say_error("Stopped.")
-        sys.exit(_INTERRUPTED)
-    if isinstance(error, click.ClickException):
-        usage = isinstance(error, click.UsageError) and error.ctx is not None
-        hint = f"{error.ctx.command_path} --help shows how it is used." if usage else ""  # type: ignore[attr-defined]
-        say_error(error.format_message(), hint)
-        sys.exit(TROUBLE)
+def _end(error: Exception, *, as_json: bool) -> NoReturn:
+    """Say what happened, with a hint, and leave.
+
+    Args:
+        as_json: who asked for JSON gets the trouble as one document too, ``{"error": {"message", "hint"}}``.
+    """
     if isinstance(error, (BrokenPipeError, _ReaderLeftError)):
         drop(sys.stdout)
         sys.exit(0)
@@ -155,16 +136,40 @@ def _end(error: Exception) -> NoReturn:
         reason, hint = closed if error.errno == errno.EBADF else full
         say_error(f"The output could not be written: {reason}.", hint)
         sys.exit(TROUBLE)
+    message, hint, code = _told(error)
+    say_error(message, hint)
+    if as_json:
+        _say_json(message, hint)
+    sys.exit(code)
+
+
+def _say_json(message: str, hint: str) -> None:
+    """The trouble as JSON, where standard output takes it: it is on standard error already."""
+    try:
+        say_json({"error": {"message": message, "hint": hint}})
+        sys.stdout.flush()
+    except OSError:
+        drop(sys.stdout)
+
+
+def _told(error: Exception) -> tuple[str, str, int]:
+    """What happened, a hint, and the exit code; of a fault of the program, its place is on standard error then."""
+    if isinstance(error, GraphViewerError):
+        return error.message, error.shell, error.exit_code
+    if isinstance(error, click.Abort):
+        return str(error) or "Stopped.", "", _INTERRUPTED
+    if isinstance(error, click.ClickException):
+        usage = isinstance(error, click.UsageError) and error.ctx is not None
+        hint = f"{error.ctx.command_path} --help shows how it is used." if usage else ""  # type: ignore[attr-defined]
+        return error.format_message(), hint, TROUBLE
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        say_error(f"{where}{(error.strerror or str(error)).lower()}.", "Check the path and its permissions.")
-        sys.exit(TROUBLE)
+        return f"{where}{(error.strerror or str(error)).lower()}.", "Check the path and its permissions.", TROUBLE
     if isinstance(error, MemoryError):
-        say_error("There is not enough memory for this.", "Close other programs, or use a machine with more.")
-        sys.exit(TROUBLE)
+        hint = "Close other programs, or use a machine with more."
+        return "There is not enough memory for this.", hint, TROUBLE
     click.echo(traceback.format_exc(), err=True, nl=False)
-    say_error(f"This is a fault in graphviewer: {type(error).__name__}.", "Please report it with the lines above.")
-    sys.exit(TROUBLE)
+    return f"This is a fault in graphviewer: {type(error).__name__}.", "Please report it with the lines above.", TROUBLE
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})

@@ -55,7 +55,7 @@ def report(diff: Diff, roles: Overlay | None, draw: Draw) -> str:
         roles: of the first graph's nodes, for the summary by role.
         draw: makes the pictures; called once for each theme.
     """
-    title = escape(f"{diff.before.title} → {diff.after.title}")
+    title = escape(" → ".join(diff.titles))
     parts = [
         f"<h1>{title}</h1>",
         *_head(diff, roles),
@@ -100,6 +100,8 @@ def _variables(theme: str) -> str:
 def _head(diff: Diff, roles: Overlay | None) -> Iterator[str]:
     if diff.same:
         yield f"<p>The same: {len(diff.match):,} nodes, none of them changed.</p>"
+        if diff.note:
+            yield f'<p class="muted">{escape(diff.note[:1].upper() + diff.note[1:])}.</p>'
     else:
         yield f"<p>{len(diff.match):,} → {len(diff.origin):,} nodes.</p>"
     sentences = role_sentences(diff, roles)[:_MOST_SENTENCES] if roles is not None else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ _GRAPH_KINDS = ("metagraph", "graphdef", "pbtxt", "savedmodel")
 _SHARD = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _MOST_LISTED = 5
 _MOST_LOOKED_AT = 1_000
+_MOST_TRIED = 20  # files with a name like the one asked for: each is looked into
+_MOST_OFFERED = 3
 
 
 class Located(NamedTuple):
@@ -167,7 +170,8 @@ def _nothing(folder: Path, files: list[Path]) -> ReadError:
 def _absent(path: Path) -> ReadError:
     """The error for a path where nothing is."""
     names = _names(path.parent)
-    close = [name for name in nearest(path.name, names) if _can_be_opened(path.parent / name)]
+    likely = (name for name in nearest(path.name, names, _MOST_TRIED) if _can_be_opened(path.parent / name))
+    close = list(islice(likely, _MOST_OFFERED))
     if not path.parent.is_dir():
         return ReadError(f"There is no folder {path.parent}.", "Check the path.")
     hint = f"Closest: {', '.join(close)}." if close else "Check the path."
@@ -175,8 +179,17 @@ def _absent(path: Path) -> ReadError:
 
 
 def _can_be_opened(path: Path) -> bool:
-    """A file or a folder: no pipe, no device."""
-    return path.is_file() or path.is_dir()
+    """A folder, a file of a checkpoint, or one whose content is known, if only to the library that it is asked about:
+    no pipe, no device.
+    """
+    if path.is_dir() or _SHARD.search(path.name):
+        return True
+    try:
+        with open_source(path) as source:
+            found = identify(source)
+    except ReadError:
+        return False
+    return found.runs_code if isinstance(found, Foreign) else True
 
 
 def _names(folder: Path) -> list[str]:

@@ -69,7 +69,9 @@ def require_writable(path: Path, *, force: bool = False) -> None:
     if status is not None and stat.S_ISDIR(status.st_mode):
         raise WriteError(f"{path} is a folder.", _NAME_A_FILE)
     if status is not None and not force:
-        raise WriteError(f"{path} exists.", "Choose another name, or overwrite it (--force).")
+        raise WriteError(
+            f"{path} exists.", "Choose another name.", shell="Choose another name, or overwrite it (--force)."
+        )
     if status is None and not path.parent.is_dir():
         raise WriteError(f"{path} cannot be written: there is no folder {path.parent}.", "Make the folder first.")
 

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from PySide6.QtCore import QBuffer, QIODevice, QTimer
 from PySide6.QtWidgets import QApplication
@@ -91,7 +91,7 @@ class Start:
     def _fail(self, error: GraphViewerError) -> None:
         self.exit_code = error.exit_code
         if self._quit_after:
-            print(f"graphviewer: {error.message}\n{error.hint}".strip(), file=sys.stderr)
+            print(f"graphviewer: {error.message}\n{error.shell}".strip(), file=sys.stderr)
             self._window.close()
 
     def _finish(self) -> None:
@@ -175,5 +175,18 @@ def run(
     window.background.submit("sweep", "sweep", sweep, lambda _count: None, lambda _error: None)
     start = Start(window, clock, quit_after, screenshot)
     start.open(path, diff, checkpoint, tags)
-    code = app.exec()
-    return code or (start.exit_code if quit_after else 0)
+    code = app.exec() or (start.exit_code if quit_after else 0)
+    if window.background.is_working():
+        _leave(window, code)
+    return code
+
+
+def _leave(window: Window, code: int) -> NoReturn:
+    """End the process while lanes still work.
+
+    Python's own end would take them out of whatever they are in; of numpy's C++ (``unique``) that aborts the process.
+    """
+    window.store.sync()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)

@@ -49,6 +49,7 @@ class Comparing(QObject):
         stage.changes_button.toggled.connect(self._show_changes_only)
         stage.merged_button.toggled.connect(self._look_where_nothing_is_selected)
         self._session.current_changed.connect(self._show_current)
+        self._session.tabs_changed.connect(self._withdraw)
         self._session.failed.connect(lambda _error: self._refresh())
         bar.cancelled.connect(self.back_out)
         bar.alone.connect(self._pin_alone)
@@ -75,6 +76,12 @@ class Comparing(QObject):
                 self._look_for_change()
                 self._look_for_calls(self.comparison)
         self._refresh()
+
+    def _withdraw(self) -> None:
+        """Offer to compare no longer with a file that was closed."""
+        if self._offered is not None and not set(self._offered) <= set(self._session.tabs):
+            self._offered = None
+            self._refresh()
 
     def _refresh(self) -> None:
         if self.waiting is not None:
@@ -145,15 +152,15 @@ class Comparing(QObject):
         if comparison.is_merged_shown:
             merged, node = comparison.merged, comparison.merged.document.graph.index.get(name, -1)
             number = int((merged.from_before, merged.from_after)[side][node]) if node >= 0 else -1
-            graph = (comparison.before, comparison.after)[side].document.graph
+            graph = comparison.graphs[side]
             return graph.names[number] if number >= 0 else None
-        return name if name in (comparison.before, comparison.after)[side].document.graph.index else None
+        return name if name in comparison.graphs[side].index else None
 
     @staticmethod
     def _refusal(comparison: Comparison, side: int, selection: Selection) -> str:
         """Why a node cannot be the twin of one of the other side."""
-        version, seen = comparison.inspected(selection)
-        if seen.path not in version.document.graph.index:
+        _version, seen = comparison.inspected(selection)
+        if seen.path not in comparison.graphs[seen.side].index:
             return f"'{seen.path}' is inside a function: only nodes of the graph itself can be pinned."
         return f"'{seen.path}' is not in the graph {SIDES[side]}."
 
@@ -327,8 +334,7 @@ def _told(comparison: Comparison, pin: Pin) -> str:
     old, new = pin
     if old is None or new is None:
         return f"'{old or new}' is pinned as having no twin."
-    graphs = comparison.before.document.graph, comparison.after.document.graph
-    ops = [graph.ops[graph.index[name]] for graph, name in zip(graphs, (old, new), strict=True)]
+    ops = [graph.ops[graph.index[name]] for graph, name in zip(comparison.graphs, (old, new), strict=True)]
     text = f"'{old}' and '{new}' are pinned as the same node"
     return f"{text}." if ops[0] == ops[1] else f"{text}, though one is a {ops[0]} and the other a {ops[1]}."
 

@@ -70,6 +70,7 @@ class Exploration(QObject):
         self._answer: Answer | None = None
         self._bookmarks: WeakKeyDictionary[object, dict[int, Selection]] = WeakKeyDictionary()
         self._views: WeakKeyDictionary[Version, Camera] = WeakKeyDictionary()
+        session.style_changed.connect(self._views.clear)  # the whole graph will lie elsewhere
         self.bar.levels_changed.connect(self.set_levels)
         self.bar.isolate_clicked.connect(self.isolate)
         self.bar.show_all_clicked.connect(self.show_all)

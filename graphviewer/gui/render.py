@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRect, QRectF, QSize
 from PySide6.QtGui import QGuiApplication, QImage, QPaintDevice, QPainter, QPen
@@ -33,7 +34,7 @@ MOST_PIXELS = 120_000_000
 """A larger PNG is refused: it would need half a gigabyte, and few programs could show it."""
 
 NATURAL_LIMIT = 6000
-"""Without a wished size, a picture is as large as its drawing, but no side is longer than this."""
+"""Without a wished size, a picture is as large as its drawing, but no side of a PNG is longer than this."""
 
 LARGEST_SCALE = 2.0
 """A small drawing does not fill a large picture."""
@@ -48,6 +49,21 @@ class Picture:
 
     scene: Scene
     title: str = ""
+
+
+class Painted(NamedTuple):
+    """What was written.
+
+    Attributes:
+        width, height: of the picture, in pixels.
+        scale: of its drawings: 1.0 for their own size, less where the picture would have been too large.
+        natural: width and height that it would have had.
+    """
+
+    width: int
+    height: int
+    scale: float
+    natural: tuple[int, int]
 
 
 def ensure_application() -> QGuiApplication:
@@ -103,7 +119,7 @@ def render(
     size: tuple[int, int] | None = None,
     longest: int = NATURAL_LIMIT,
     force: bool = False,
-) -> None:
+) -> Painted:
     """Write a picture of one drawing, or of several side by side, with the legend of their overlays.
 
     Args:
@@ -111,7 +127,7 @@ def render(
         path: its suffix, .png or .svg, says the format.
         theme: ``light`` or ``dark``.
         size: width and height of the picture in pixels; as large as the drawings are by default.
-        longest: side of a picture without a wished size, in pixels.
+        longest: side of a PNG without a wished size, in pixels; an SVG keeps the size of the drawings.
         force: replace an existing file.
 
     Raises:
@@ -119,16 +135,22 @@ def render(
     """
     ensure_application()
     look = Look(load_theme(theme))
-    width, height = size or _natural_size(pictures, look, longest)
     kind = path.suffix.lower()
+    natural, scale = _natural_size(pictures, look, math.inf)[0], 1.0
+    width, height = size or natural
+    if size is None and kind == ".png":
+        (width, height), scale = _natural_size(pictures, look, longest)
     if kind not in (".png", ".svg"):
         raise WriteError(f"'{path.name}' is neither .png nor .svg.", "Name the picture accordingly.")
-    if width < 16 or height < 16 or width * height > MOST_PIXELS:
+    if width < 16 or height < 16 or (kind == ".png" and width * height > MOST_PIXELS):
         raise WriteError(
-            f"{width} x {height} pixels is no size for a picture.", "Give a smaller size: --size 1600x1000."
+            f"{width} x {height} pixels is no size for a picture.",
+            "Give another size, such as 1600x1000.",
+            shell="Give another size: --size 1600x1000.",
         )
     content = _svg(pictures, look, width, height) if kind == ".svg" else _png(pictures, look, width, height)
     write_atomically(path, [content], force=force)
+    return Painted(width, height, scale, natural)
 
 
 def _png(pictures: Sequence[Picture], look: Look, width: int, height: int) -> bytes:
@@ -159,14 +181,15 @@ def _bytes(write: Callable[[QBuffer], object]) -> bytes:
     return bytes(buffer.data().data())
 
 
-def _natural_size(pictures: Sequence[Picture], look: Look, longest: int) -> tuple[int, int]:
+def _natural_size(pictures: Sequence[Picture], look: Look, longest: float) -> tuple[tuple[int, int], float]:
+    """Width and height of a picture whose drawings are not longer than this, and the scale that this takes."""
     extents = [(picture.scene.drawing.width, picture.scene.drawing.height) for picture in pictures]
     width = max(sum(across + 2 * MARGIN for across, _ in extents), 320.0)
     height = max(max(down for _, down in extents) + 2 * MARGIN, 120.0)
     scale = min(1.0, longest / max(width, height))
     width, height = max(width * scale, 320.0), height * scale
     rows = legend_strip.lines(look, legend_strip.entries(picture.scene for picture in pictures), width)
-    return round(width), round(height + _legend_height(rows) + _title_height(pictures))
+    return (round(width), round(height + _legend_height(rows) + _title_height(pictures))), scale
 
 
 def _legend_height(rows: Sequence[object]) -> float:

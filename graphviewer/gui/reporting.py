@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphviewer.analysis.unfolded_diff import unfold_diff
-from graphviewer.errors import GraphViewerError
 from graphviewer.export.report import report
-from graphviewer.formats.writing import write_atomically
+from graphviewer.formats.writing import require_writable, write_atomically
 from graphviewer.gui.render import Picture, render, scene_of
 
 if TYPE_CHECKING:
@@ -29,13 +28,14 @@ def write_report(diff: Diff, path: Path, roles: Overlay | None, *, force: bool =
         force: replace an existing file.
 
     Raises:
-        GraphViewerError: the file exists, or cannot be written.
+        WriteError: the file exists, or cannot be written.
     """
-    if path.exists() and not force:  # said before the work, not after it
-        raise GraphViewerError(f"{path} exists.", "Choose another name, or overwrite it (--force).")
+    require_writable(path, force=force)  # said before the work, not after it
     scenes = [
-        Picture(scene_of(document, overlay=overlay), title=document.title)
-        for document, overlay in zip((diff.before, diff.after), unfold_diff(diff).overlays, strict=True)
+        Picture(scene_of(document, overlay=overlay), title=title)
+        for document, overlay, title in zip(
+            (diff.before, diff.after), unfold_diff(diff).overlays, diff.titles, strict=True
+        )
     ]
 
     def draw(theme: str) -> bytes:

@@ -28,7 +28,7 @@ MOST_CHARACTERS = 50_000_000
 MOST_DEPTH = 30
 """Calls inside calls."""
 
-_INHERITED_STATUSES = frozenset({"added", "removed", "unchanged"})
+_INHERITED_STATUSES = frozenset({"added", "removed"})
 
 
 class Opened(NamedTuple):
@@ -326,4 +326,5 @@ def _inherit(overlay: Overlay, document: Unfolded) -> Overlay:
         np.concatenate([overlay.codes, codes]).astype(np.int8),
         [*overlay.reasons, *(reasons.get(call, "") for call in callers)],
         overlay.markers,
+        document.main,
     )

@@ -42,6 +42,8 @@ class Overlay:
         codes: int8 [nodes], index into ``categories``, NONE (-1) where the overlay says nothing.
         reasons: [nodes] why the node has its category; shown on hover.
         markers: by node number, small badges beside the category (``random``, ``training_mode`` ...).
+        own: how many nodes are those of the graph itself; nodes of functions that follow take what the call around them
+            has, and are not counted. None: all count.
     """
 
     kind: str
@@ -49,6 +51,7 @@ class Overlay:
     codes: NDArray[np.int8]
     reasons: Sequence[str]
     markers: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    own: int | None = None
     _by_item: WeakKeyDictionary[Scopes, NDArray[np.int32]] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
@@ -60,7 +63,8 @@ class Overlay:
 
     def counts(self) -> dict[str, int]:
         """Nodes per category, in legend order, zero counts left out."""
-        found = np.bincount(self.codes[self.codes != NONE], minlength=len(self.categories))
+        codes = self.codes[: self.own]
+        found = np.bincount(codes[codes != NONE], minlength=len(self.categories))
         return {name: int(n) for name, n in zip(self.categories, found.tolist(), strict=True) if n}
 
     def to_json(self) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 Everything that the outputs do not depend on goes away: gradients, optimizer, saver, summaries, other towers, and
 functions that nothing calls any more. What stays keeps its name, attributes and order, so the diff of this operation
 holds removals only. Variables stay variables; to put their values in, freeze instead. A saver stays where it alone
-knows under which keys a checkpoint has these variables: moving averages, partitions, SavedModels of TF2. Chosen inputs
-become placeholders, and what fed them goes.
+knows under which keys a checkpoint has these variables: moving averages, partitions; of a TF2 SavedModel's restore
+function, the part for these variables. Chosen inputs become placeholders, and what fed them goes.
 
 TensorFlow's extract_sub_graph does the same, but also keeps what kept nodes are merely colocated with, never prunes the
 function library, and takes quadratic time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
@@ -37,11 +37,22 @@ def extract(
     selection = select_with_savers(document, outputs, inputs)
     progress(0.4, "Writing the graph")
     origins = placeholder_origins(selection)
+    result = assemble(selection)
+    rewrites = [Rewrite(name, origin.rule, origin.reason) for name, origin in origins.items()]
     return Result(
-        assemble(selection),
+        result,
         provenance_of(selection, origins),
         warnings=(*unused_inputs(selection, inputs), *source_warnings(selection)),
-        rewrites=tuple(Rewrite(name, origin.rule, origin.reason) for name, origin in origins.items()),
+        rewrites=(*rewrites, *_function_rewrites(document, result)),
         outputs=output_names(selection, outputs),
         inputs=fed_names(selection, inputs),
     )
+
+
+def _function_rewrites(before: Document, after: Document) -> Iterator[Rewrite]:
+    """What became of the functions that are gone, or restore fewer variables."""
+    for name, function in before.functions.items():
+        if name not in after.functions:
+            yield Rewrite(name, "function removed", "nothing that stays calls it")
+        elif len(after.functions[name].signature.input_arg) < len(function.signature.input_arg):
+            yield Rewrite(name, "function shortened", "it restores only the variables that stay, whose keys it knows")

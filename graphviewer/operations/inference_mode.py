@@ -168,13 +168,19 @@ def _remaining(selection: Selection, reasons: dict[str, str]) -> list[str]:
     mode = find_training_mode(selection)
     found = [f"'{name}' was not repaired: {reason}." for name, reason in reasons.items() if name in selection.names]
     left = [name for name in mode.fixed if name not in reasons]
-    inside = [name for name in left if name not in selection.graph.index]
+    kept = [name for name in left if name in mode.kept]
+    inside = [name for name in left if name not in selection.graph.index and name not in mode.kept]
+    if kept:
+        found.append(
+            f"{join(kept)} compute{'s' if len(kept) == 1 else ''} as in training in a body that stays a function, of a "
+            "loop or of a conditional on what is computed: inference mode leaves these alone."
+        )
     if inside:
         found.append(
             f"{join(inside)} compute{'s' if len(inside) == 1 else ''} as in training inside functions: "
             "apply inline-functions first."
         )
-    if len(left) > len(inside):
+    if len(left) > len(kept) + len(inside):
         found.append(f"Still in training mode: {join(name for name in left if name in selection.graph.index)}.")
     random = [name for name in mode.random if name not in reasons]
     if random:

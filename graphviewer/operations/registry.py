@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from graphviewer.errors import NoOutputError, OperationError
+from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.endpoints import Side, endpoints_named
 from graphviewer.model.names import Endpoint, parse_input
@@ -178,7 +178,9 @@ class Operation:
         }
         warning = ""
         if self._needs_outputs() and not given["outputs"]:
-            given["outputs"], warning = _suggested_output(document)
+            from graphviewer.analysis.endpoints import take_outputs
+
+            given["outputs"], warning = take_outputs(document)
         result = self.function(document, **self._arguments(given, options), progress=progress)
         inherited = _require_importable(document, result)
         plain = {name: value for name, value in options.items() if isinstance(value, (bool, int, float, str))}
@@ -258,17 +260,6 @@ def _endpoints(document: Document, given: Sequence[Endpoint | str], side: Side) 
             if endpoint not in seen:
                 seen.add(endpoint)
                 yield endpoint
-
-
-def _suggested_output(document: Document) -> tuple[tuple[Endpoint, ...], str]:
-    """The best output that the analysis finds, and the sentence that says it was chosen."""
-    from graphviewer.analysis.endpoints import suggest_outputs, taken_text
-
-    ranked = suggest_outputs(document)
-    if not ranked:
-        raise NoOutputError
-    endpoint = endpoints_named(document, [ranked[0].name], "outputs")
-    return tuple(endpoint), taken_text(document, ranked)
 
 
 def operation(*, id: str, label: str, parameters: Sequence[Parameter]) -> Callable[[Callable[..., Result]], Operation]:  # noqa: A002

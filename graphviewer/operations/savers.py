@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from graphviewer import protos
 from graphviewer.analysis.ops import SAVE_OPS, VARIABLE_OPS
 from graphviewer.analysis.variable_keys import NoKeys, variable_sources
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.operations.cutting import select_fed
+from graphviewer.operations.saver_parts import restore_calls, with_parts_of_savers
 from graphviewer.operations.selection import Selection
 
 
 def select_with_savers(document: Document, outputs: Sequence[Endpoint], inputs: Sequence[Endpoint]) -> Selection:
     """Like ``select_fed``, with the savers that alone know the keys of the variables among what stays.
 
+    Of a function that restores them, the part for these variables stays: the selection's document then differs from
+    the given one in that function and its call.
+
     Raises:
         OperationError: as ``select_fed``.
     """
     selection = select_fed(document, outputs, inputs)
-    savers = _needed_savers(document, selection.numbers)
-    return select_fed(document, outputs, inputs, also=savers) if savers else selection
-
-
-def _needed_savers(document: Document, numbers: Collection[int]) -> list[int]:
-    """The ends of the savers to keep, by node number; none where the variables' own names are their keys."""
-    graph = document.graph
-    variables = [number for number in numbers if graph.ops[number] in VARIABLE_OPS]
+    variables = [number for number in selection.numbers if document.graph.ops[number] in VARIABLE_OPS]
     if not variables or not _speaks_otherwise(document, variables):
-        return []
+        return selection
+    calls = restore_calls(document)
+    if not calls:
+        return select_fed(document, outputs, inputs, also=_saver_ends(document))
+    return select_fed(with_parts_of_savers(document, calls, variables), outputs, inputs, also=calls)
+
+
+def _saver_ends(document: Document) -> list[int]:
+    """The ends of the savers to keep, by node number."""
+    graph = document.graph
     definition = document.saver
     if definition is not None:
         texts = (definition.filename_tensor_name, definition.save_tensor_name, definition.restore_op_name)
         ends = [graph.index.get(parse_input(text)[0], -1) for text in texts]
         if -1 not in ends:
             return ends
-    restoring = {name for name, f in document.functions.items() if any(n.op == "RestoreV2" for n in f.node_def)}
-    return [
-        number
-        for number, op in enumerate(graph.ops)
-        if op in SAVE_OPS or (restoring and restoring & set(protos.function_names(document.node(number).attr.values())))
-    ]
+    return [number for number, op in enumerate(graph.ops) if op in SAVE_OPS]
 
 
 def _speaks_otherwise(document: Document, variables: list[int]) -> bool:

@@ -49,7 +49,7 @@ class Difference:
         return not self.reason
 
     def to_json(self) -> dict[str, Any]:
-        """As the contract has it; what the value is like, and ``doubt``, beside."""
+        """As the contract has it; what the value is like, ``doubt`` and ``reason`` beside."""
         return {
             "name": self.name,
             "max_abs": self.max_abs,
@@ -60,6 +60,7 @@ class Difference:
             "min": self.least,
             "max": self.most,
             "doubt": self.doubt,
+            "reason": self.reason,
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import re
@@ -13,7 +14,9 @@ from typing import Any
 from graphviewer.errors import GraphViewerError
 
 _UNREGISTERED = re.compile(r"Op type not registered '([^']+)'")
-_PLACES = re.compile(r"\{\{(?:function_)?node [^{}]*\}\}|\[\[[^\[\]]*\]\]")
+_WHERE = re.compile(r"\[\[[^\[\]]*\]\]")
+_NODE = re.compile(r"(?:\{\{function_node [^{}]*\}\}\s*)?\{\{(?:function_)?node ([^{}]*)\}\}")
+_REFERENCE = re.compile(r"Input \d+ of node (\S+) was passed \w+ from (\S+):\d+ incompatible with expected \w+_ref")
 _NO_NEWS = ("Graph execution error:", "Detected at node", "Node:", "Original stack trace")
 _LONGEST = 300
 
@@ -37,6 +40,8 @@ def load() -> Any:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # read once, when the library is loaded
     with _quiet():
         import tensorflow
+    gc.collect()
+    gc.freeze()  # every proof collects garbage, and need not look through all of TensorFlow, for 0.2 s, each time
     tensorflow.get_logger().setLevel(logging.ERROR)
     return tensorflow
 
@@ -80,14 +85,33 @@ def not_registered(op: str) -> str:
 
 
 def explain(error: Exception) -> str:
-    """The first sentence of what TensorFlow says, without its marks for places, and without a full stop."""
-    text = str(getattr(error, "message", None) or error)
+    """The first sentence of what TensorFlow says, without a full stop; of its marks for places, only nodes that the
+    sentence is about.
+    """
+    text = _message(error)
     known = _UNREGISTERED.search(text)
     if known:
         return not_registered(known[1])
-    lines = [line.strip() for line in _PLACES.sub("", text).splitlines()]
+    lines = [_named(line.strip()) for line in _WHERE.sub("", text).splitlines()]
     first = next((line for line in lines if line and not line.startswith(_NO_NEWS)), type(error).__name__)
     return (first[:_LONGEST] + "…" if len(first) > _LONGEST else first).rstrip(" .")
+
+
+def _message(error: Exception) -> str:
+    return str(getattr(error, "message", None) or error)
+
+
+def _named(line: str) -> str:
+    """A line with nodes as plain names; without those that it begins with, which only say where it comes from."""
+    while (mark := _NODE.match(line)) is not None:
+        line = line[mark.end() :].lstrip()
+    return _NODE.sub(r"'\1'", line)
+
+
+def needs_variable(error: Exception) -> tuple[str, str] | None:
+    """What is fed though it is a variable, and the node that cannot do with its value; None for other errors."""
+    found = _REFERENCE.search(_message(error))
+    return (found[2], found[1]) if found is not None else None
 
 
 def run_errors() -> tuple[type[Exception], ...]:

@@ -212,7 +212,7 @@ def read(given: str, want: Wanted) -> Array:
     Args:
         given: path of a ``.npy`` or ``.npz`` file (``file.npz:key`` picks one of its arrays), an image, a number,
             ``true`` or ``false``, or some of these with commas between (one row: ``0.7,0.7,0.8``); for a string tensor,
-            any other file gives its bytes.
+            words with commas between, and any other file gives its bytes.
         want: the tensor; the value is cast to its dtype, and gets a batch of one where that is all that is missing.
 
     Raises:
@@ -220,13 +220,15 @@ def read(given: str, want: Wanted) -> Array:
     """
     path, key = path_and_key(given)
     if not os.path.isfile(path):  # Path's own fails where a list is too long for a name
+        if want.dtype == DataType.STRING and (words := _words(given)) is not None:
+            return fit(words, want, f"'{given}'")
         scalar, listed = _scalar(given), _listed(given)
         if listed is not None:
             return fit(listed, want, f"'{given}'")
         if scalar is None:
             kind = _kind_of_place(path)
             what = f"{given} is {kind}, and not a value for" if kind else f"There is no file {given} to feed"
-            strings = " For strings: a .npy file of them, or any file for its bytes."
+            strings = " For strings: a list such as a,b (of one: a,), a .npy file of them, or any file for its bytes."
             hint = GIVE_VALUES + (strings if want.dtype == DataType.STRING else "")
             raise FeedError(f"{what} '{want.name}'.", hint)
         return fit(np.full([1 if size < 0 else size for size in want.shape or ()], scalar), want, f"'{given}'")
@@ -276,6 +278,14 @@ def _listed(text: str) -> Array | None:
         return None
     found = [_scalar(part) for part in parts]
     return None if None in found else np.array(found)
+
+
+def _words(text: str) -> Array | None:
+    """Strings with commas between as a vector of bytes; ``a,`` is one of a single string."""
+    parts = text.removesuffix(",").split(",", _MOST_LISTED)
+    if "," not in text or len(parts) > _MOST_LISTED:
+        return None
+    return np.array([os.fsencode(part) for part in parts], object)
 
 
 def _load_array(path: Path, key: str) -> Array:

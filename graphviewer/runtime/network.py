@@ -12,13 +12,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from graphviewer.analysis.asset_paths import asset_files, settled_variables
 from graphviewer.analysis.ops import is_assign
 from graphviewer.errors import GraphViewerError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress, silent
-from graphviewer.operations.assets import asset_files, assets_folder
-from graphviewer.operations.freezing.files import settled_variables
+from graphviewer.operations.assets import assets_folder
 from graphviewer.operations.freezing.tables import table_initializers, tables
 from graphviewer.runtime.engine import (
     CannotRunError,
@@ -27,20 +27,21 @@ from graphviewer.runtime.engine import (
     exact_config,
     explain,
     load,
+    needs_variable,
     not_registered,
     run_errors,
     unregistered,
 )
 from graphviewer.runtime.feeds import wanted
 from graphviewer.runtime.part import Part, serialized, trace, union
-from graphviewer.runtime.restore import Restorer, saver_part
+from graphviewer.runtime.restore import USUAL, Matching, Restorer, saver_part
 
 Values = Mapping[Endpoint, NDArray[Any]]
 
 _HINT = "If made-up values do not suit it, feed real ones: files, numbers, or short lists."
 _DEAD = re.compile(r"Retval\[\d+\] does not have value")
 _NO_FILE = "No such file or directory"
-_FILE_HINT = "The graph reads this file: put it there, or freeze with --assets to say where it lies."
+_FILE_HINT = "The graph reads this file: put it there, or freeze with {} to say where it lies."
 _MINUTES = 5
 """A run may take so long; a loop that never ends must not hold the worker for ever."""
 
@@ -102,6 +103,7 @@ class Network:
         part: what ``prepare`` gives.
         outputs: which of its ends a run gives.
         checkpoint: where the variables' values are; by default the document's own.
+        matching: which of them are whose.
         assets: what ``asset_paths`` gives.
         shapes: of fed tensors whose rank the graph does not tell; see ``part.serialized``.
         label: how errors call the graph: ``the original``.
@@ -118,6 +120,7 @@ class Network:
         outputs: Sequence[Endpoint],
         *,
         checkpoint: Path | None = None,
+        matching: Matching = USUAL,
         assets: Mapping[Endpoint, bytes] = MappingProxyType({}),
         shapes: Mapping[Endpoint, Sequence[int]] = MappingProxyType({}),
         label: str = "the graph",
@@ -127,7 +130,7 @@ class Network:
         self._label, self._part = label, part
         self._require_registered()
         checkpoint = checkpoint or part.document.checkpoint
-        saver = saver_part(part, checkpoint)
+        saver = saver_part(part, checkpoint, matching)
         whole = part if saver is None else union(part, saver)
         names = whole.placeholders()
         self._fed = {endpoint: f"{name}:0" for endpoint, name in names.items()}
@@ -138,7 +141,7 @@ class Network:
         self._graph = self._imported(whole, shapes)
         self._paths = {self._fed[name]: path for name, path in assets.items() if name in self._fed}
         prefix = self._fed[saver.fed[0]] if saver is not None else ""
-        self._restorer = Restorer(self._tensorflow, self._graph, part, saver, prefix, checkpoint)
+        self._restorer = Restorer(self._tensorflow, self._graph, part, saver, prefix, checkpoint, matching)
         config = exact_config(self._tensorflow)
         self._session = self._tensorflow.compat.v1.Session(graph=self._graph, config=config)
         try:
@@ -243,9 +246,18 @@ class Network:
             raise TimedOutError(f"{self._label} did not end within {_MINUTES} minutes.") from error
         except run_errors() as error:
             reason = explain(error)
+            changing = needs_variable(error)
+            if changing is not None:
+                fed, node = changing
+                raise CannotRunError(
+                    f"TensorFlow cannot run {self._label}: '{fed}' is fed, and '{node}' needs the variable itself, to "
+                    "change it.",
+                    f"Choose outputs that need no update of '{fed}'.",
+                ) from error
             if _DEAD.search(reason):
                 raise DeadTensorError(f"In {self._label}, an output has no value.") from error
             sentence = f"TensorFlow cannot run {self._label}: {reason}."
             if _NO_FILE in reason:
-                raise CannotRunError(sentence, _FILE_HINT) from error
+                ways = {"hint": "an assets folder", "shell": "--assets"}
+                raise CannotRunError(sentence, **{to: _FILE_HINT.format(way) for to, way in ways.items()}) from error
             raise StoppedError(sentence, _HINT) from error

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphviewer.analysis.candidates import signature_endpoints
+from graphviewer.analysis.candidates.ports import result_ports
 from graphviewer.analysis.control_flow import inside_branches, inside_loops
 from graphviewer.analysis.dtypes import output_dtypes
 from graphviewer.analysis.endpoints import suggest_outputs
@@ -80,8 +81,9 @@ def _signed(document: Document) -> list[str]:
 
 
 def ends(document: Document) -> list[Endpoint]:
-    """Nodes that nobody reads and that can be outputs, the first few; those that run only when a conditional goes their
-    way are left out.
+    """Results of nodes that nobody reads and that can be outputs, the first few.
+
+    Those that run only when a conditional goes their way are left out.
     """
     graph = document.graph
     in_branch = inside_branches(graph)
@@ -91,11 +93,10 @@ def ends(document: Document) -> list[Endpoint]:
         for number in np.flatnonzero(~in_branch).tolist()
         if number not in read and graph.ops[number] not in _NO_ENDS
     )
-    found = []
+    found: list[Endpoint] = []
     for number in unread:
-        end = Endpoint(graph.names[number])
-        if not refuse_output(document, end) and not _refusal(document, end):
-            found.append(end)
-            if len(found) > MOST_ENDS:
-                break
+        own = (Endpoint(graph.names[number], port) for port in result_ports(document, number))
+        found += [end for end in own if not refuse_output(document, end) and not _refusal(document, end)]
+        if len(found) > MOST_ENDS:
+            break
     return found

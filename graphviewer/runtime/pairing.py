@@ -15,7 +15,7 @@ from graphviewer.analysis.ops import PLACEHOLDER_OPS, output_count
 from graphviewer.analysis.touches import Touch
 from graphviewer.errors import OperationError, UnknownNameError
 from graphviewer.model.document import Document
-from graphviewer.model.endpoints import endpoint_named
+from graphviewer.model.endpoints import aliases, endpoint_named
 from graphviewer.model.names import Endpoint, nearest
 from graphviewer.model.progress import Progress
 from graphviewer.runtime.attempts import FIRST, Attempt
@@ -35,12 +35,15 @@ from graphviewer.runtime.feeds import (
 from graphviewer.runtime.network import Network, asset_paths, prepare
 from graphviewer.runtime.outputs import fetchable
 from graphviewer.runtime.part import Part, ports_read, trace
+from graphviewer.runtime.restore import USUAL, Matching
 
 Given = Mapping[str, str | NDArray[Any]]
 """By name of a tensor: a file or a number as the user writes it, or an array."""
 
 
 _LONGEST_TEXT = 60
+
+_MOST_LIKE = 3
 
 
 class Feed(NamedTuple):
@@ -74,6 +77,7 @@ class Side:
         feeds: the same, described.
         assets: paths of files, by the tensors that hold them.
         checkpoint: where the variables' values are.
+        matching: which of them are whose.
         unused: names of given feeds that the outputs do not need.
         paired: tensors that are compared, or fed, with others of the other graph than those of their name.
     """
@@ -83,6 +87,7 @@ class Side:
     outputs: Sequence[Endpoint]
     assets: Mapping[Endpoint, bytes]
     checkpoint: Path | None = None
+    matching: Matching = USUAL
     unused: tuple[str, ...] = ()
     paired: tuple[Paired, ...] = ()
     values: dict[Endpoint, NDArray[Any]] = field(default_factory=dict)
@@ -119,6 +124,7 @@ class Side:
             self.part,
             self.outputs,
             checkpoint=self.checkpoint,
+            matching=self.matching,
             assets=self.assets,
             shapes=self.loose_shapes(),
             label=self.label,
@@ -181,10 +187,13 @@ def pair(
     given: Given,
     *,
     checkpoint: Path | None,
+    matching: Matching = USUAL,
     seed: int,
     attempt: Attempt = FIRST,
 ) -> tuple[Side, Side]:
     """Two graphs to run on the same values; the result's variables have the original's where it has none.
+
+    Only the original's variables follow ``matching``.
 
     Raises:
         UnknownNameError: an output that one of them lacks, or a feed that both lack.
@@ -207,7 +216,7 @@ def pair(
     whole = prepare(before, ends[0], [*own[0], *twins.values()], known)
     used = {*whole.fed, *(twins[one] for one in own[1] if one in twins)}
     needless = tuple(name for one, name in own[0].items() if one not in used)
-    first = Side("the original", whole, ends[0], known, checkpoint or before.checkpoint, needless)
+    first = Side("the original", whole, ends[0], known, checkpoint or before.checkpoint, matching, needless)
     first.paired = tuple(one for one in [*pairs, *met.values()] if one.by)
     second = Side("the result", part, ends[1], assets, checkpoint or after.checkpoint or before.checkpoint)
     same = {twin: _joint(wanted(after, endpoint), wanted(before, twin)) for endpoint, twin in twins.items()}
@@ -302,11 +311,33 @@ def _require_computed(ends: Sequence[Sequence[Endpoint]], own: Sequence[Mapping[
 
 
 def _require_known(given: Iterable[str], own: Sequence[Mapping[Endpoint, str]], document: Document) -> None:
+    """Raises UnknownNameError for a name that means no tensor of any graph, or several."""
     unknown = [name for name in given if not any(name in named.values() for named in own)]
     if unknown:
-        close = nearest(unknown[0], document.graph.index)
-        hint = f"Closest: {', '.join(close)}." if close else "The outputs verb lists inputs too."
+        known = aliases(document, "inputs")
+        if unknown[0] in known:
+            endpoint_named(document, unknown[0], "inputs")  # says that it means several
+        close = _like(unknown[0], document, known)
+        hint = f"Closest: {', '.join(close)}." if close else "The outputs verb and the Endpoints panel list inputs."
         raise UnknownNameError(f"There is no tensor '{unknown[0]}' to feed.", hint)
+
+
+def _like(name: str, document: Document, known: Mapping[str, Mapping[str, Endpoint]]) -> list[str]:
+    """Tensors that may be meant: inputs with the name in theirs, or in what signatures call them; then similar names.
+
+    Args:
+        known: what signatures call inputs.
+    """
+    graph, folded = document.graph, name.partition(":")[0].lower()
+    called = [(name, name) for name, op in zip(graph.names, graph.ops, strict=True) if op in PLACEHOLDER_OPS]
+    called += [(alias, str(end)) for alias, ends in known.items() for end in ends.values()]
+    found = [node for text, node in called if _is_part(folded, text.lower())]
+    return [*dict.fromkeys([*found, *nearest(name, graph.index)])][:_MOST_LIKE]
+
+
+def _is_part(short: str, whole: str) -> bool:
+    """The beginning or the last word of a name; short ones are too often one by chance for more."""
+    return whole.startswith(short) or whole.endswith(("_" + short, "/" + short))
 
 
 def _counterparts(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from graphviewer.analysis.touches import Touch
 from graphviewer.errors import OperationError
 
-ALLOW_HINT = "If you trust the file, allow it with --yes."
+_ALLOW = "If you trust the file, allow it{}."
 _SHOWN = 3
 
 
@@ -20,9 +20,11 @@ class NotAllowedError(OperationError):
 
     def __init__(self, touches: Sequence[Touch]) -> None:
         kinds = " and ".join(dict.fromkeys(touch.kind for touch in touches))
-        nodes = ", ".join(f"'{touch.node}' ({touch.op})" for touch in touches[:_SHOWN])
-        more = f" and {len(touches) - _SHOWN:,} more" if len(touches) > _SHOWN else ""
-        super().__init__(f"The graph {kinds} when it runs: {nodes}{more}.", ALLOW_HINT)
+        texts = list(dict.fromkeys(f"'{touch.node}' ({touch.op})" for touch in touches))  # two graphs may share nodes
+        nodes = ", ".join(texts[:_SHOWN])
+        more = f" and {len(texts) - _SHOWN:,} more" if len(texts) > _SHOWN else ""
+        message = f"The graph {kinds} when it runs: {nodes}{more}."
+        super().__init__(message, _ALLOW.format(""), shell=_ALLOW.format(" with --yes"))
         self.touches = tuple(touches)
 
 

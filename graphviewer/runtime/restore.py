@@ -2,35 +2,52 @@
 
 The saver comes first because it is TensorFlow's own word on which value belongs to which variable: it proves what the
 freeze matched by itself. Values that it cannot restore are read here: graphs without a saver, checkpoints that lack
-optimizer slots, old sliced ones.
+optimizer slots, old sliced ones, and what no saver of the graph reads so: moving averages, renamed scopes.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphviewer.analysis.ops import RESTORE_OPS, is_assign
 from graphviewer.analysis.touches import Touch
+from graphviewer.analysis.variable_keys import NAMES_ONLY
 from graphviewer.formats.checkpoint import open_checkpoint
+from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.model.progress import Progress
-from graphviewer.operations.freezing.variables import Checkpoint, Constant, constants
+from graphviewer.operations.freezing.variables import MOVING_AVERAGES, Checkpoint, Constant, constants
 from graphviewer.runtime.engine import unregistered
 from graphviewer.runtime.part import Part, trace, union
 
 _NAMESPACE = "graphviewer_restore"
 
 
-def saver_part(part: Part, checkpoint: Path | None) -> Part | None:
+class Matching(NamedTuple):
+    """How variables find their keys in a checkpoint, as ``freeze`` takes it.
+
+    Attributes:
+        saver: scope of a saver, or one of the words for other ways; empty for the SaverDef's.
+        rename: ``old=new``: scopes of keys.
+    """
+
+    saver: str = ""
+    rename: str = ""
+
+
+USUAL = Matching()
+
+
+def saver_part(part: Part, checkpoint: Path | None, matching: Matching = USUAL) -> Part | None:
     """The nodes that restore a checkpoint, fed its prefix; None where the graph has no saver that can be used.
 
     A saver that does anything but read the checkpoint is not used: nobody was asked whether it may.
     """
-    document, saver = part.document, part.document.saver
-    if saver is None or checkpoint is None or not part.variables():
+    document, ends = part.document, _ends_of_saver(part.document, matching)
+    if not ends or checkpoint is None or not part.variables():
         return None
-    names = [Endpoint(*parse_input(name)) for name in (saver.restore_op_name, saver.filename_tensor_name)]
+    names = [Endpoint(*parse_input(name)) for name in ends]
     if any(name.node not in document.graph.index for name in names):
         return None
     found = trace(document, names[:1], names[1:])
@@ -41,6 +58,16 @@ def saver_part(part: Part, checkpoint: Path | None) -> Part | None:
     if found.asked or not found.fed or any(_more_than_a_read(touch) for touch in found.touches()):
         return None
     return None if unregistered(found.ops()) else found
+
+
+def _ends_of_saver(document: Document, matching: Matching) -> tuple[str, ...]:
+    """What restores, and what takes the checkpoint's prefix, by the names that tf.compat.v1.train.Saver gives."""
+    scope, saver = matching.saver, document.saver
+    if matching.rename or scope in (MOVING_AVERAGES, NAMES_ONLY):
+        return ()
+    if scope:
+        return f"{scope}/restore_all", f"{scope}/Const:0"
+    return (saver.restore_op_name, saver.filename_tensor_name) if saver is not None else ()
 
 
 def _more_than_a_read(touch: Touch) -> bool:
@@ -64,16 +91,24 @@ class Restorer:
         saver: what ``saver_part`` gave.
         prefix: the tensor that it takes the checkpoint's prefix from.
         checkpoint: prefix of the files.
+        matching: which keys of it are whose, where the saver does not say.
 
     Raises:
         OperationError: without a usable saver: values are missing or do not fit.
     """
 
     def __init__(
-        self, tensorflow: Any, graph: Any, part: Part, saver: Part | None, prefix: str, checkpoint: Path | None
+        self,
+        tensorflow: Any,
+        graph: Any,
+        part: Part,
+        saver: Part | None,
+        prefix: str,
+        checkpoint: Path | None,
+        matching: Matching = USUAL,
     ) -> None:
         self._tensorflow, self._graph, self._part = tensorflow, graph, part
-        self._saver, self._prefix, self._checkpoint = saver, prefix, checkpoint
+        self._saver, self._prefix, self._checkpoint, self._matching = saver, prefix, checkpoint, matching
         told = _told_paths(part)
         self._variables = [number for number in part.variables() if number not in told]
         self._assigns: dict[int, tuple[Any, Any]] = {}
@@ -130,7 +165,7 @@ class Restorer:
         if not new:
             return
         self._opened = open_checkpoint(self._checkpoint) if self._checkpoint is not None else None
-        self._found.update(constants(self._part.document, new, self._opened))
+        self._found.update(constants(self._part.document, new, self._opened, **self._matching._asdict()))
         ops, v1 = self._tensorflow.raw_ops, self._tensorflow.compat.v1
         with self._graph.as_default(), self._graph.name_scope(_NAMESPACE):
             for number in new:

@@ -148,12 +148,37 @@ def _targets(names: Sequence[str], folder: Path | None, file: Path | None) -> li
 
     Raises:
         OperationError: ``file``, and not one output.
+        WriteError: ``folder`` is none.
     """
     if file is not None and len(names) != 1:
         raise OperationError(
             f"{file.name} holds one array, and {len(names):,} outputs are asked for.", "Name one, or write to a folder."
         )
-    return _files(folder, names) if folder is not None else [file] * len(names)
+    if folder is None:
+        return [file] * len(names)
+    _require_folder(folder)
+    return _files(folder, names)
+
+
+def _require_folder(folder: Path) -> None:
+    """Refuse a file for a folder, and a folder that would be called like an array.
+
+    Raises:
+        WriteError: it is a file, or is not there and ends in ``.npy``.
+    """
+    to_file = f"or write one output to a file with --npy {folder}"
+    if folder.exists() and not folder.is_dir():
+        raise WriteError(
+            f"{folder} is a file, and outputs are written to a folder.",
+            "Name a folder.",
+            shell=f"Name a folder, {to_file} --force.",
+        )
+    if folder.suffix.lower() == ".npy" and not folder.exists():
+        raise WriteError(
+            f"{folder} would become a folder: each output is written to a file in it.",
+            "Name a folder.",
+            shell=f"Name a folder, {to_file}.",
+        )
 
 
 def _files(folder: Path, names: Sequence[str]) -> list[Path | None]:

@@ -30,6 +30,7 @@ from graphviewer.runtime.feeds import FeedError
 from graphviewer.runtime.network import Network
 from graphviewer.runtime.pairing import Feed, Given, Side, pair
 from graphviewer.runtime.permission import NotAllowedError, require_permission
+from graphviewer.runtime.restore import USUAL, Matching
 
 Arrays = list[NDArray[Any] | None]
 """Values of outputs; None for one that has none, as its branch of a conditional is not taken."""
@@ -56,7 +57,7 @@ class Verdict:
         reason: what was found, or why nothing was; no full stop at its end.
         outputs: one difference per output.
         seconds: median time of a run, before and after; None for a graph that did not run.
-        hint: what to do, for ``cannot``.
+        hint, shell: what to do, for ``cannot``, as the window and as the shell has it.
         feeds: what the original was fed.
         touches: what the graphs could touch, where they were not run because of that.
         unused: names of given feeds that the outputs do not need.
@@ -80,6 +81,7 @@ class Verdict:
     skipped: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
+    shell: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As the contract has it; hint, feeds and all that follows beside."""
@@ -97,6 +99,7 @@ class Verdict:
             "skipped": list(self.skipped),
             "needs": list(self.needs),
             "instead": list(self.instead),
+            "shell": self.shell,
         }
 
 
@@ -107,6 +110,7 @@ def verify(
     feeds: Given = MappingProxyType({}),
     *,
     checkpoint: Path | None = None,
+    matching: Matching = USUAL,
     allow: bool = False,
     seed: int = 0,
     progress: Progress = silent,
@@ -119,6 +123,7 @@ def verify(
         outputs: names that both graphs know, or that signatures pair; by default where the result ends.
         feeds: values by name of a tensor of either graph; the rest is made up.
         checkpoint: values of the variables of both graphs; by default each document's own.
+        matching: which of them are those of the original's variables, as the result was made with.
         allow: run graphs that could touch files, the network or Python.
         seed: of made values.
         progress: told what is being done; may raise Cancelled between steps.
@@ -130,7 +135,9 @@ def verify(
     tried: list[tuple[Side, Side]] = []
 
     def sized(attempt: Attempt) -> tuple[Side, Side]:
-        tried.append(pair(before, after, outputs, feeds, checkpoint=checkpoint, seed=seed, attempt=attempt))
+        tried.append(
+            pair(before, after, outputs, feeds, checkpoint=checkpoint, matching=matching, seed=seed, attempt=attempt)
+        )
         require_permission([touch for side in tried[-1] for touch in side.part.touches()], allow=allow)
         return tried[-1]
 
@@ -155,14 +162,19 @@ def cannot(error: GraphViewerError, feeds: Sequence[Feed] = ()) -> Verdict:
     if isinstance(error, StoppedError):
         needs = tuple(feed.name for feed in feeds if feed.made)
     reason = f"cannot verify: {error.message.rstrip('.')}"
-    return Verdict("cannot", reason, hint=error.hint, feeds=tuple(feeds), touches=touched, needs=needs)
+    return Verdict(
+        "cannot", reason, hint=error.hint, shell=error.shell, feeds=tuple(feeds), touches=touched, needs=needs
+    )
 
 
 def _unproved(error: GraphViewerError, sides: tuple[Side, Side]) -> Verdict:
     """``cannot`` for two graphs, with outputs to compare in place of those that are not deterministic."""
     verdict = cannot(error, sides[0].feeds)
     instead = _steady(*sides) if isinstance(error, NotDeterministicError) else ()
-    return replace(verdict, instead=instead, hint=_COMPARE.format(*instead[0].split("="))) if instead else verdict
+    if not instead:
+        return verdict
+    hint = _COMPARE.format(*instead[0].split("="))
+    return replace(verdict, instead=instead, hint=hint, shell=hint)
 
 
 def judged(side: Side, first: Arrays, second: Arrays, seconds: tuple[float, float]) -> Verdict:

@@ -12,6 +12,7 @@ from typing import Any
 
 from graphviewer.errors import OperationError
 from graphviewer.formats import open_document, save_document
+from graphviewer.formats.checkpoint import how_chosen
 from graphviewer.formats.encode import graph_size
 from graphviewer.formats.metagraph import GRAPH_DEF
 from graphviewer.formats.wire import header
@@ -92,7 +93,18 @@ def run_operation(
         "files": [use._asdict() for use in result.files],
         "switches": list(result.switches),
         "checkpoint": str(checkpoint) if checkpoint else None,
+        "values": _values(document.checkpoint, given.get("checkpoint")) if result.frozen else None,
     }
+
+
+def _values(prefix: Path | None, given: Any) -> dict[str, Any] | None:
+    """Where values were taken from, and why there: ``given`` by the user, or as ``how_chosen`` has it."""
+    if prefix is None:
+        return None
+    chosen, count = how_chosen(prefix)
+    if given is not None and not Path(given).is_dir():
+        chosen = "given"
+    return {"checkpoint": str(prefix), "chosen": chosen, "of": count}
 
 
 def parse(path: str, out: str, *, salvage: bool = False, progress: Progress = silent) -> dict[str, Any]:
@@ -118,7 +130,7 @@ def roles(
     out: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """The role of every node for the chosen outputs, the best suggestion without any; the JSON of ``roles``.
+    """The role of every node for the chosen outputs; the JSON of ``roles``. See ``chosen_outputs``.
 
     Args:
         out: file for the overlay as JSON; the answer then holds counts by role in place of ``roles``.
@@ -127,12 +139,12 @@ def roles(
 
     document = opened(path, checkpoint, progress, tags)
     progress(0.4, "finding what each node is for")
-    chosen = chosen_outputs(document, outputs)
+    chosen, taken = chosen_outputs(document, outputs)
     overlay = classify(document, chosen, endpoints_named(document, inputs, "inputs"))
-    used = [str(endpoint) for endpoint in chosen]
+    used: dict[str, Any] = {"outputs": [str(endpoint) for endpoint in chosen], **({"taken": taken} if taken else {})}
     if out is None:
-        return {"outputs": used, "roles": _by_name(document, overlay)}
-    return _answer(out, overlay.to_json(), {"outputs": used, "counts": overlay.counts()})
+        return {**used, "roles": _by_name(document, overlay)}
+    return _answer(out, overlay.to_json(), {**used, "counts": overlay.counts()})
 
 
 def diff(
@@ -170,12 +182,14 @@ def suggest(
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Ranked outputs, and the inputs for the chosen outputs, or the best one; the JSON of ``outputs``."""
-    from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
+    from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs, take_outputs
 
     document = opened(path, None, progress, tags)
     progress(0.4, "looking for outputs and inputs")
     ranked = suggest_outputs(document, limit)
-    chosen = endpoints_named(document, [*outputs] or [best.name for best in ranked[:1]], "outputs")
+    chosen = endpoints_named(document, outputs, "outputs")
+    if ranked and not chosen:
+        chosen = list(take_outputs(document, ranked).outputs)
     fed = suggest_inputs(document, chosen, limit) if chosen else []
     listed = [[{"name": s.name, "score": s.score, "reason": s.reason} for s in found] for found in (ranked, fed)]
     return {"outputs": listed[0], "inputs": listed[1]}

@@ -6,13 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from graphviewer.errors import NoOutputError
 from graphviewer.formats import open_document
 from graphviewer.model.document import Document
 from graphviewer.model.endpoints import endpoints_named
-from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress
+
+if TYPE_CHECKING:
+    from graphviewer.analysis.endpoints import Taken
 
 
 def opened(path: str, checkpoint: str | None, progress: Progress, tags: Sequence[str] | None = None) -> Document:
@@ -36,16 +38,15 @@ def _kept(
     return open_document(path, checkpoint=checkpoint, tags=tags)
 
 
-def chosen_outputs(document: Document, names: Sequence[str]) -> list[Endpoint]:
-    """The chosen outputs, or the best suggestion.
+def chosen_outputs(document: Document, names: Sequence[str]) -> Taken:
+    """The chosen outputs, without a sentence, or those that count where nobody chose.
 
     Raises:
         UnknownNameError: a name means no node.
         NoOutputError: none was chosen and none suggests itself.
     """
-    from graphviewer.analysis.endpoints import suggest_outputs
+    from graphviewer.analysis import endpoints
 
-    found = list(names) or [best.name for best in suggest_outputs(document, 1)]
-    if not found:
-        raise NoOutputError
-    return endpoints_named(document, found, "outputs")
+    if not names:
+        return endpoints.take_outputs(document)
+    return endpoints.Taken(tuple(endpoints_named(document, names, "outputs")), "")

@@ -19,6 +19,8 @@ def verify(
     feeds: Mapping[str, str] = MappingProxyType({}),
     *,
     checkpoint: str | None = None,
+    saver: str = "",
+    rename: str = "",
     tags: Sequence[str] | None = None,
     allow: bool = False,
     seed: int = 0,
@@ -30,10 +32,12 @@ def verify(
         outputs: names that both files know; by default where ``after`` ends.
         feeds: files or numbers by tensor name; the rest is made up from ``seed``.
         checkpoint: values of the variables of both files.
+        saver, rename: which values are those of the variables of ``before``, as ``freeze`` takes these.
         tags: which graph of ``before``, where that is a SavedModel with several.
         allow: run graphs that could touch files, the network or Python; without it the verdict is ``cannot``, and
             ``touches`` lists what to ask about.
     """
+    from graphviewer.runtime.restore import Matching
     from graphviewer.runtime.verify import verify as compare_runs
 
     first = open_document(before, checkpoint=checkpoint, tags=tags, progress=part_of(progress, 0.0, 0.1))
@@ -44,6 +48,7 @@ def verify(
         outputs,
         feeds,
         checkpoint=first.checkpoint if checkpoint is not None else None,
+        matching=Matching(saver, rename),
         allow=allow,
         seed=seed,
         progress=part_of(progress, 0.2, 1.0),
@@ -68,7 +73,7 @@ def run(
     """Run a graph forward; the JSON of ``run``, and what was fed. Imports TensorFlow.
 
     Args:
-        outputs: names of nodes or tensors; by default the best suggestion.
+        outputs: names of nodes or tensors; by default all of the signature, else the best suggestion.
         feeds: files or numbers by tensor name; the rest is made up from ``seed``.
         folder: write each output there as ``.npy``.
         npy: write the one output to this file.
@@ -78,10 +83,10 @@ def run(
     from graphviewer.runtime.run import run as run_graph
 
     document = open_document(path, checkpoint=checkpoint, tags=tags, progress=part_of(progress, 0.0, 0.2))
-    chosen = [str(endpoint) for endpoint in chosen_outputs(document, outputs)]
+    chosen, taken = chosen_outputs(document, outputs)
     found, fed = run_graph(
         document,
-        chosen,
+        [str(endpoint) for endpoint in chosen],
         feeds,
         folder=Path(folder) if folder is not None else None,
         file=Path(npy) if npy is not None else None,
@@ -90,7 +95,8 @@ def run(
         seed=seed,
         progress=part_of(progress, 0.2, 1.0),
     )
-    return {"outputs": [output.to_json() for output in found], "feeds": [feed._asdict() for feed in fed]}
+    answer = {"outputs": [output.to_json() for output in found], "feeds": [feed._asdict() for feed in fed]}
+    return {**answer, "taken": taken} if taken else answer
 
 
 def touches(
@@ -104,7 +110,7 @@ def touches(
     from graphviewer.runtime.pairing import touched
 
     document = opened(path, None, progress)
-    found = touched(document, [str(endpoint) for endpoint in chosen_outputs(document, outputs)], feeds)
+    found = touched(document, [str(endpoint) for endpoint in chosen_outputs(document, outputs).outputs], feeds)
     return {"touches": [touch._asdict() for touch in found]}
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from graphviewer.analysis.coverage import Coverage, VariableRow, coverage
-from graphviewer.analysis.restoring import offer_prefix, restoring_lines
+from graphviewer.analysis.restoring import lines_to_paste, offer_prefix
 from graphviewer.analysis.variable_keys import NoKeys
 from graphviewer.errors import CheckpointError
 from graphviewer.formats import open_document
@@ -27,7 +26,7 @@ def variables(
     """The variables of a graph against the keys of its checkpoint; the JSON of ``variables``, and more.
 
     Beside the contract's keys: ``checkpoint`` (prefix, or null: then every variable is in the graph only), ``offer`` (a
-    change of scope that would help, or null), and ``lines`` to paste.
+    change of scope that would help, or null), ``lines`` to paste, and the ``kind`` of document.
 
     Args:
         path: the graph, a folder, or a checkpoint alone.
@@ -45,13 +44,10 @@ def variables(
         "coverage": found.ratio,
         "checkpoint": str(prefix) if prefix is not None else None,
         "offer": {"text": offer.text, "pairs": [list(pair) for pair in offer.pairs]} if offer is not None else None,
-        "lines": restoring_lines(found, _plain(prefix), offer) if prefix is not None else [],
+        "lines": lines_to_paste(document, found, prefix.absolute(), offer) if prefix is not None else [],
         "counts": _counts(found),
+        "kind": document.kind,
     }
-
-
-def _plain(prefix: Path) -> str:
-    return str(prefix.absolute())
 
 
 def _counts(found: Coverage) -> dict[str, int]:

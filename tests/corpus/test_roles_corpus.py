@@ -15,6 +15,7 @@ TRAINING_ONLY = {"gradient", "optimizer", "save_restore", "initializer", "check"
 FIRST = {  # by part of the path: what its makers published as the output
     "arm_kws/CNN": "labels_softmax",
     "dotnet_cifar/frozen_model.pb": "Output",
+    "dotnet_cifar/model.ckpt.meta": "add_1",
     "handtracking": "num_detections",
     "mtcnn_1.12": "prob",
     "pose_cpm": "Convolutional_Pose_Machine/stage_5_out",

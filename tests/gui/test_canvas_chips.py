@@ -14,7 +14,7 @@ from graphviewer.layout.nested import NestedLayout
 from graphviewer.layout.style import Style
 from graphviewer.model.overlay import Overlay
 
-pytestmark = pytest.mark.usefixtures("qapp")
+pytestmark = [pytest.mark.usefixtures("qapp"), pytest.mark.screen]
 
 ROWS = (
     ("net/a", "VariableV2"),

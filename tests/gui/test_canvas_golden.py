@@ -22,7 +22,7 @@ from graphviewer.layout.style import Style
 from graphviewer.model.names import Endpoint
 from tests.function_graphs import branching, nested
 
-pytestmark = pytest.mark.usefixtures("qapp")
+pytestmark = [pytest.mark.usefixtures("qapp"), pytest.mark.screen]
 
 WIDTH, HEIGHT = 900, 620
 

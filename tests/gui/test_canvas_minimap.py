@@ -6,6 +6,8 @@ from PySide6.QtCore import QPoint, QRect, Qt
 
 from graphviewer.gui.canvas.view import GraphCanvas
 
+pytestmark = pytest.mark.screen
+
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 
 

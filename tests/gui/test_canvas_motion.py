@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QProxyStyle, QStyle
 
 from graphviewer.gui.canvas.view import GraphCanvas
 
+pytestmark = pytest.mark.screen
+
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 
 

@@ -19,7 +19,7 @@ from graphviewer.gui.style.theme import load_theme
 from graphviewer.layout.nested import NestedLayout
 from graphviewer.layout.style import Style
 
-pytestmark = pytest.mark.usefixtures("qapp")
+pytestmark = [pytest.mark.usefixtures("qapp"), pytest.mark.screen]
 
 SMOOTH = 0.05
 """CPU seconds that a frame may take on a slow machine; a tenth of it is usual."""

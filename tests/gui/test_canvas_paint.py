@@ -23,7 +23,7 @@ from graphviewer.gui.style.theme import load_font, load_theme
 from graphviewer.layout.drawing import MOST_WIDTH
 from graphviewer.layout.nested import NestedLayout
 
-pytestmark = pytest.mark.usefixtures("qapp")
+pytestmark = [pytest.mark.usefixtures("qapp"), pytest.mark.screen]
 
 
 def pixels(image) -> np.ndarray:

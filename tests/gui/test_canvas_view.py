@@ -11,6 +11,8 @@ from graphviewer.gui.canvas.view import GraphCanvas
 from graphviewer.gui.style.theme import load_theme
 from graphviewer.layout.nested import NestedLayout
 
+pytestmark = pytest.mark.screen
+
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 
 

@@ -20,6 +20,7 @@ from graphviewer.gui.state.versions import Comparison
 from graphviewer.model.making import const_node
 from graphviewer.model.names import Endpoint
 from tests.comparison_graphs import calling, floats
+from tests.function_graphs import nested
 from tests.gui.conftest import WAIT
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def test_that_the_twin_of_a_renamed_node_is_selected_beside_it(compared: Window)
         assert pane.canvas.scene_shown.selection == {item}
 
 
+@pytest.mark.screen
 def test_that_a_pin_begun_on_one_side_and_clicked_on_the_other_links_the_two(
     compared: Window, click: Click, qtbot: QtBot
 ) -> None:
@@ -254,6 +256,23 @@ def test_that_the_first_look_says_how_many_changes_there_are_and_what_colours_me
     assert any(one == "added: only the graph after has it\nClick to hide 1 node." for one in tips)
 
 
+def test_that_two_exports_of_one_graph_are_told_to_differ_in_generated_names_only(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
+    graph = nested().graph_def.SerializeToString()
+    for count, generated in enumerate((b"f_1234", b"f_5678"), 1):
+        path = tmp_path / f"{count}.pb"
+        path.write_bytes(graph.replace(b"square", generated))
+        window.open_path(path)
+        qtbot.waitUntil(lambda count=count: len(window.session.versions()) == count, timeout=WAIT)
+    window.analyst.compare(*window.session.versions())
+    qtbot.waitUntil(lambda: window.stage.legend.findChild(QLabel, "changeCount") is not None, timeout=WAIT)
+    headline = window.stage.legend.findChild(QLabel, "changeCount").text()
+    assert headline == "<b>No changes</b>, only generated names of functions differ: 1 function"
+    _settle(window, qtbot)
+
+
+@pytest.mark.screen
 def test_that_the_rows_that_are_shown_can_be_copied(compared: Window, qtbot: QtBot) -> None:
     panel, said = compared.furniture.changes, []
     compared.session.said.connect(said.append)
@@ -288,6 +307,7 @@ def test_that_the_table_soon_says_what_removed_nodes_were_for(window: Window, tm
     qtbot.waitUntil(lambda: str(model.index(0, 3).data()).startswith("inference: "), timeout=WAIT)
 
 
+@pytest.mark.screen
 def test_that_the_bars_show_both_numbers(compared: Window) -> None:
     panel = compared.furniture.changes
     totals = {total.label: total for total in panel.bars.totals}
@@ -306,6 +326,7 @@ def _drop(window: Window, *paths: Path) -> None:
     window.dropEvent(QDropEvent(where, Qt.DropAction.CopyAction, data, left, Qt.KeyboardModifier.NoModifier))
 
 
+@pytest.mark.screen
 def test_that_a_second_file_that_is_dropped_can_be_compared_with_the_first(
     window: Window, files: tuple[Path, Path], qtbot: QtBot
 ) -> None:
@@ -329,6 +350,7 @@ def test_that_two_files_dropped_at_once_can_be_compared(window: Window, files: t
     assert window.comparing.bar.compare.text() == "Compare with first.pb"
 
 
+@pytest.mark.screen
 def test_that_the_report_is_written_with_both_pictures(compared: Window, tmp_path: Path, qtbot: QtBot) -> None:
     path = tmp_path / "report.html"
     compared.comparing.save_report(compared.comparing.comparison, path)

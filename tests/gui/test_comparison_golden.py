@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from graphviewer.gui.window import Window
 
+pytestmark = pytest.mark.screen
+
 SIZE = (1000, 640)
 
 BEFORE_BODY = (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from graphviewer.analysis.neighbourhood import lit
@@ -72,6 +73,7 @@ def test_that_the_selection_of_a_scope_starts_from_all_its_nodes(opened: Window,
     assert overlay.counts()["start"] == len(scopes.nodes_inside(scopes.by_path["net_1"]))
 
 
+@pytest.mark.screen
 def test_that_shift_click_picks_a_second_node_and_p_lights_the_path(
     opened: Window, qtbot: QtBot, click: Callable
 ) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QDockWidget, QTabBar
+from PySide6.QtCore import QPoint, QRect, QSettings, Qt
+from PySide6.QtWidgets import QDockWidget, QTabBar, QToolButton
 
 from graphviewer.errors import GraphViewerError
 from graphviewer.gui.files import picture_of_views
@@ -38,6 +38,7 @@ def docks(window: Window) -> list[str]:
     return [dock.windowTitle() for dock in window.findChildren(QDockWidget, options=DIRECT)]
 
 
+@pytest.mark.screen
 @pytest.mark.parametrize("is_restored", [False, True])
 def test_that_every_panel_has_one_tab(is_restored: bool, window: Window, qtbot: QtBot, tmp_path) -> None:
     if is_restored:
@@ -89,6 +90,7 @@ def test_that_inspector_and_legend_call_a_role_the_same(opened: Window, qtbot: Q
     assert f"Role: {role_label('training_forward')}" in opened.furniture.inspector.page.toPlainText()
 
 
+@pytest.mark.screen
 def test_that_a_long_message_is_cut_to_the_line_and_whole_in_its_tooltip(window: Window, qtbot: QtBot) -> None:
     line = window.furniture.state
     window.say("word " * 200)
@@ -124,6 +126,7 @@ def test_that_a_notice_looks_other_than_an_error(window: Window) -> None:
     assert banner.objectName() == "notice" and banner.button.isHidden()
 
 
+@pytest.mark.screen
 @pytest.mark.parametrize("way", ["fit", "show_all"])
 def test_that_a_fitted_view_stays_fitted_when_the_window_grows_until_someone_zooms(
     opened: Window, qtbot: QtBot, way: str
@@ -142,6 +145,7 @@ def test_that_a_fitted_view_stays_fitted_when_the_window_grows_until_someone_zoo
     assert canvas.camera.scale == zoomed
 
 
+@pytest.mark.screen
 def test_that_a_picture_of_the_view_has_the_legend_and_no_minimap(opened: Window, qtbot: QtBot) -> None:
     canvas = opened.stage.left.canvas
     plain = picture_of_views([canvas])
@@ -169,3 +173,15 @@ def test_that_the_checkpoint_that_is_taken_by_itself_is_named(
     field.show_default(Document(kind, GraphDef(), checkpoint=Path(checkpoint) if checkpoint else None))
     assert field.path.placeholderText() == text
     assert (checkpoint or "No checkpoint") in field.path.toolTip()
+
+
+def test_that_the_arrows_beside_more_tabs_than_there_is_room_for_can_be_seen(window: Window, qtbot: QtBot) -> None:
+    window.stage.pages.setCurrentIndex(1)
+    for number in range(20):
+        window.stage.tabs.addTab(f"a graph with a name {number}")
+    arrows = window.stage.tabs.findChildren(QToolButton)
+    arrow = next(one for one in arrows if one.arrowType() == Qt.ArrowType.RightArrow)
+    qtbot.waitUntil(lambda: arrow.isEnabled() and arrow.height() > 20, timeout=WAIT)
+    image = window.grab(QRect(arrow.mapTo(window, QPoint()), arrow.size())).toImage()
+    lightness = [image.pixelColor(x, y).lightness() for x in range(image.width()) for y in range(image.height())]
+    assert sum(max(lightness) - one > 60 for one in lightness) > 12

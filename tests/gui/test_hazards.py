@@ -122,6 +122,7 @@ def test_that_closing_while_a_file_is_written_waits_for_it(opened: Window, qtbot
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".saved")] == []
 
 
+@pytest.mark.screen
 @pytest.mark.parametrize(("name", "written"), [("a.png", "a.png"), ("b", "b.png"), ("gone/c.png", None)])
 def test_that_a_picture_is_written_or_the_failure_told(
     opened: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, written: str | None
@@ -134,6 +135,7 @@ def test_that_a_picture_is_written_or_the_failure_told(
         assert (tmp_path / written).stat().st_size > 1_000
 
 
+@pytest.mark.screen
 @pytest.mark.parametrize(
     ("name", "kind", "written", "begins"),
     [
@@ -163,6 +165,7 @@ def test_that_the_whole_graph_can_be_a_picture(
     assert size is None or (size[0] >= drawing.width and size[1] >= drawing.height)
 
 
+@pytest.mark.screen
 def test_that_both_sides_of_a_comparison_are_in_its_picture(opened: Window, qtbot: QtBot, tmp_path: Path) -> None:
     freeze(opened, qtbot)
     panes = opened.stage.panes()
@@ -215,6 +218,7 @@ def test_that_names_with_outer_spaces_can_be_outputs(window: Window, qtbot: QtBo
     qtbot.waitUntil(lambda: isinstance(window.session.current, Comparison), timeout=WAIT)
 
 
+@pytest.mark.screen
 def test_that_a_suggestion_is_taken_by_a_double_click_once(opened: Window, qtbot: QtBot) -> None:
     panel = opened.furniture.endpoints.outputs
     opened.show()
@@ -229,3 +233,24 @@ def test_that_a_suggestion_is_taken_by_a_double_click_once(opened: Window, qtbot
 def test_that_the_session_folder_is_the_users_alone(window: Window) -> None:
     folder = window._folder.path
     assert os.stat(folder).st_mode & 0o077 == 0
+
+
+def test_that_the_view_is_never_left_where_nothing_is_when_scopes_close(opened: Window, qtbot: QtBot) -> None:
+    pane, session = opened.stage.left, opened.session
+    session.expand_below()
+    qtbot.waitUntil(lambda: not opened.background.busy(), timeout=WAIT)
+    drawing = pane.drawing
+    lowest = int(drawing.item[(drawing.y + drawing.h * ~drawing.is_open).argmax()])
+    pane.canvas.zoom_to(lowest, animate=False)
+    session.collapse_all()
+    qtbot.waitUntil(lambda: pane.drawing is not drawing, timeout=WAIT)
+    assert not pane._is_view_empty()
+
+
+def test_that_a_view_moved_to_where_nothing_is_stays_there(opened: Window, qtbot: QtBot) -> None:
+    pane = opened.stage.left
+    pane.canvas.pan(100_000, 0)
+    moved, drawing = pane.canvas.camera, pane.drawing
+    opened.session.toggle("net")
+    qtbot.waitUntil(lambda: pane.drawing is not drawing, timeout=WAIT)
+    assert pane.canvas.camera.scale == moved.scale and pane._is_view_empty()

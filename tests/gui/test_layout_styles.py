@@ -136,6 +136,7 @@ def open_saver(network: Window, qtbot: QtBot) -> None:
     show(network, qtbot, ("save",))
 
 
+@pytest.mark.screen
 def test_that_a_click_on_a_chip_with_a_count_lists_what_it_stands_for_and_goes_there(network, qtbot) -> None:
     open_saver(network, qtbot)
     pane = network.stage.left
@@ -182,6 +183,7 @@ def test_that_a_node_in_a_scope_for_which_a_chip_stands_is_revealed_as_that_chip
     assert scene.selected == (int(scene.box_of_item[chip]),)
 
 
+@pytest.mark.screen
 def test_that_a_click_on_a_hubs_count_lists_what_it_feeds_and_goes_there(network: Window, qtbot: QtBot) -> None:
     open_saver(network, qtbot)
     network.settings = network.settings.but(tuck=False)

@@ -48,6 +48,7 @@ def test_that_cards_are_made_some_time_after_the_first_graph_came(opened: Window
     qtbot.waitUntil(lambda: "cards" in vars(opened.furniture.operations), timeout=WAIT)
 
 
+@pytest.mark.screen
 def test_that_no_card_is_cut_after_the_window_was_tiny(opened: Window, qtbot: QtBot) -> None:
     furniture = opened.furniture
     furniture.raise_panel("operations")

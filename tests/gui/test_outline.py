@@ -15,6 +15,8 @@ from graphviewer.model.scopes import ROOT
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+pytestmark = pytest.mark.screen
+
 ROWS = [
     ("x", "Placeholder"),
     ("net/a/op", "Relu", "x"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from graphviewer.gui.panels.proof_words import fed_words, run_words, speed_words, verdict_words
+from graphviewer.gui.panels.proof_words import difference_row, fed_words, run_words, speed_words, verdict_words
 from graphviewer.gui.work.prover import chosen_outputs, verdict_line
 from graphviewer.model.names import Endpoint
 
@@ -23,6 +23,7 @@ SAME: dict[str, Any] = {
     "skipped": [],
     "needs": [],
     "instead": [],
+    "shell": "",
 }
 CANNOT = SAME | {
     "verdict": "cannot",
@@ -94,3 +95,11 @@ def test_that_verify_takes_the_outputs_that_the_result_was_made_for_or_those_tha
     assert chosen_outputs(version("abc"), version("ab", None, ("a", "b"))) == ["a", "b"]
     assert chosen_outputs(version("abc", None, ("b", "c")), version("ab")) == ["b"]
     assert chosen_outputs(version("abc"), version("xy", ["x"])) == []
+
+
+def test_that_each_output_tells_its_own_verdict_before_all_numbers() -> None:
+    one = {"name": "y", "max_abs": 0.0, "max_rel": None, "nan_equal": True, "reason": ""}
+    one |= {"shape": [2, 3], "min": -1.0, "max": 12345.6}
+    assert difference_row(one) == ("y", "✓ same", "0", "—", "-1 … 1.235e+04", "[2, 3]")
+    assert difference_row(one | {"max_abs": 0.123456, "reason": "differs"})[1:3] == ("✕ differs", "0.123")
+    assert difference_row(one | {"nan_equal": False, "reason": "has NaN elsewhere"})[1] == "✕ NaNs differ"

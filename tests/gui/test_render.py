@@ -1,23 +1,30 @@
 """Pictures of graphs on disk: PNG and SVG, with legend, without a screen."""
 
+import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 from canvas_graphs import document, roles, statuses
+from click.testing import CliRunner
 from PySide6.QtGui import QImage
 
+from graphviewer.cli import main
 from graphviewer.errors import WriteError
 from graphviewer.gui.canvas.look import Look
 from graphviewer.gui.render import NATURAL_LIMIT, Picture, render, scene_of
 from graphviewer.gui.stage import legend_strip
 from graphviewer.gui.style.theme import load_theme
+from graphviewer.model.overlay import Overlay
+from graphviewer.protos import GraphDef
+from tests.function_graphs import nested
 
 PLAIN = {"svg", "title", "desc", "defs", "g", "path", "text", "rect", "polyline", "polygon", "clipPath", "circle"}
 """What a harmless picture is made of: nothing that runs, links or loads."""
 
-pytestmark = pytest.mark.usefixtures("qapp")
+pytestmark = [pytest.mark.usefixtures("qapp"), pytest.mark.screen]
 
 
 @pytest.fixture
@@ -69,11 +76,41 @@ def test_that_without_a_size_the_picture_is_as_large_as_the_drawing(made, tmp_pa
     assert image.height() == pytest.approx(scene.drawing.height + 48, abs=2)
 
 
-def test_that_a_huge_drawing_still_fits_a_picture(tmp_path):
+def test_that_a_huge_drawing_still_fits_a_picture_which_tells_its_scale(tmp_path):
     chain = document([("n0", "Relu"), *((f"n{at}", "Relu", f"n{at - 1}") for at in range(1, 600))])
-    path = tmp_path / "graph.png"
-    render([Picture(scene_of(chain))], path)
-    assert QImage(str(path)).height() == pytest.approx(NATURAL_LIMIT, abs=1)
+    path, scene = tmp_path / "graph.png", scene_of(chain)
+    painted = render([Picture(scene)], path)
+    assert QImage(str(path)).height() == painted.height == pytest.approx(NATURAL_LIMIT, abs=1)
+    assert painted.scale == pytest.approx(NATURAL_LIMIT / painted.natural[1], rel=1e-3)
+    assert painted.natural[1] == pytest.approx(scene.drawing.height + 48, abs=2)
+
+
+def test_that_the_verb_says_in_one_line_that_a_png_is_smaller_than_its_drawing(tmp_path):
+    chain = document([("n0", "Relu"), *((f"n{at}", "Relu", f"n{at - 1}") for at in range(1, 600))])
+    path = tmp_path / "chain.pb"
+    path.write_bytes(chain.graph_def.SerializeToString())
+    raster, vector = (
+        CliRunner().invoke(main, ["render", str(path), "-o", str(tmp_path / name)]) for name in ("g.png", "g.svg")
+    )
+    (line,) = raster.stderr.splitlines()
+    assert line.startswith("g.png is ") and f" x {NATURAL_LIMIT} pixels, " in line and "--size" in line
+    assert raster.exit_code == vector.exit_code == 0 and vector.stderr == ""
+
+
+def test_that_an_svg_keeps_the_size_of_a_huge_drawing(tmp_path):
+    chain = document([("n0", "Relu"), *((f"n{at}", "Relu", f"n{at - 1}") for at in range(1, 600))])
+    path = tmp_path / "graph.svg"
+    painted = render([Picture(scene_of(chain))], path)
+    assert painted.scale == 1.0 and painted.height > NATURAL_LIMIT
+    assert ElementTree.parse(path).getroot().attrib["viewBox"] == f"0 0 {painted.width} {painted.height}"
+
+
+def test_that_the_legend_counts_the_nodes_of_the_graph_alone():
+    calling = nested()
+    overlay = Overlay("roles", ("inference",), np.zeros(3, np.int8), [""] * 3)
+    scene = scene_of(calling, expand="all", overlay=overlay)
+    assert len(scene.overlay.codes) > 3
+    assert [entry.nodes for entry in legend_strip.entries([scene])] == [3]
 
 
 def test_that_an_empty_graph_gives_a_picture(tmp_path):
@@ -129,6 +166,17 @@ def test_that_an_impossible_picture_is_refused_in_words(made, tmp_path, name, si
         render([Picture(scene_of(made))], tmp_path / name, size=size)
     assert refused.value.hint
     assert not list(tmp_path.iterdir())
+
+
+def test_that_the_verb_tells_what_it_drew_as_json(tmp_path):
+    graph, out = tmp_path / "graph.pb", tmp_path / "x.png"
+    graph_def = GraphDef()
+    for name in ("x", "y"):
+        graph_def.node.add(name=name, op="Placeholder")
+    graph.write_bytes(graph_def.SerializeToString())
+    words = ["render", str(graph), "--size", "320x200", "-o", str(out), "--json"]
+    told = json.loads(CliRunner().invoke(main, words).stdout)
+    assert told == {"output": str(out), "size": [320, 200], "boxes": 2}
 
 
 def test_that_a_picture_needs_no_screen(tmp_path):

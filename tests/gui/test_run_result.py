@@ -78,6 +78,7 @@ def test_that_three_channels_are_colours_or_one_of_them_grey(show, window: Windo
     assert view.image.view.image.isGrayscale() and view.image.view.image.pixelColor(2, 1).red() == 255
 
 
+@pytest.mark.screen
 def test_that_an_enlarged_image_has_squares_with_hard_edges(show, window: Window, qtbot: QtBot) -> None:
     checks = np.indices((4, 4)).sum(0) % 2
     view = show(checks[None, :, :, None].astype(np.float32))

@@ -31,6 +31,7 @@ def names(window: Window) -> list[str]:
     return [model.row(number).path for number in range(model.rowCount())]
 
 
+@pytest.mark.screen
 @pytest.mark.parametrize("key", ["Ctrl+F", "/"])
 def test_that_a_key_leads_to_the_line_and_the_outline_keeps_its_filter(opened: Window, qtbot: QtBot, key: str) -> None:
     opened.furniture.outline.filter.setText("conv")
@@ -44,6 +45,7 @@ def test_that_a_key_leads_to_the_line_and_the_outline_keeps_its_filter(opened: W
     assert opened.furniture.outline.filter.text() == "conv"
 
 
+@pytest.mark.screen
 def test_that_hits_are_listed_and_lit_and_esc_brings_the_former_overlay_back(opened: Window, qtbot: QtBot) -> None:
     type_in(opened, qtbot, "op:Softmax")
     found = set(names(opened))

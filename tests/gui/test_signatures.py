@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from PySide6.QtCore import Qt, QUrl
 
 from graphviewer.gui.words.signatures import signatures_of
@@ -40,6 +41,7 @@ def opened(window: Window, qtbot: QtBot, folder: Path, meta: Any) -> None:
     qtbot.waitUntil(lambda: window.session.version is not None, timeout=WAIT)
 
 
+@pytest.mark.screen
 def test_that_a_click_chooses_inputs_and_outputs_of_a_signature(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
     meta = signed(
         classify=({"x": "x:0"}, {"y": "n2:0"}),

@@ -13,6 +13,8 @@ from graphviewer.gui.stage.legend import swatch
 from graphviewer.gui.style.theme import FONT_FILES, THEMES, choose_theme, icon, load_theme, tinted
 from graphviewer.resources import resource
 
+pytestmark = pytest.mark.screen
+
 # Simulation of dichromats in linear RGB. Source: Machado, Oliveira, Fernandes, "A Physiologically-based Model for
 # Simulation of Color Vision Deficiency" (2009), severity 1.
 EYES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QLabel
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from graphviewer.gui.window import Window
+
+pytestmark = pytest.mark.screen
 
 MOST_DRESSED = 3  # without a stylesheet, with the other one, and once more where a widget has to fit
 

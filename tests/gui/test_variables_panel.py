@@ -101,12 +101,13 @@ def test_that_values_of_all_are_read_and_odd_ones_told(window: Window, qtbot: Qt
     assert "1 are NaN or infinite" in panel.numbers.text()
 
 
+@pytest.mark.screen
 def test_that_the_lines_are_copied(window: Window, qtbot: QtBot, tuned: Path) -> None:
     panel = shown(window, qtbot, tuned, 4)
     panel.copy.click()
     lines = QGuiApplication.clipboard().text()
-    assert "'net/w': variables['net/w']," in lines
-    assert "initializer = tf.variables_initializer([" in lines
+    assert "assign(session, 'net/w', read('net/w'))" in lines
+    assert "# the graph has no initializer for 'head': assign it a value" in lines
 
 
 def test_that_a_checkpoint_alone_is_drawn_and_its_rows_go_to_the_drawing(
@@ -140,6 +141,7 @@ def test_that_the_panel_asks_nothing_while_nobody_looks(window: Window, qtbot: Q
     assert window.furniture.variables.model.rowCount() == 0
 
 
+@pytest.mark.screen
 def test_that_the_first_click_on_bytes_brings_the_largest_up_and_keeps_the_selected_row(
     window: Window, qtbot: QtBot, tuned: Path
 ) -> None:
@@ -169,6 +171,7 @@ def test_that_what_gets_no_value_comes_first_and_is_counted(window: Window, qtbo
     assert panel.totals.text() == told
 
 
+@pytest.mark.screen
 def test_that_no_column_must_be_scrolled_to(window: Window, qtbot: QtBot, tuned: Path) -> None:
     panel = shown(window, qtbot, tuned, 4)
     assert panel.table.isColumnHidden(COLUMNS.index("Min"))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from graphviewer.gui.window import Window
 
+pytestmark = pytest.mark.screen
+
 SIZE = (1280, 800)
 BELOW = 222  # pixels
 

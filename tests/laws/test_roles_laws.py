@@ -7,7 +7,7 @@ from graphviewer import protos
 from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
 from graphviewer.analysis.roles import ROLES, classify
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint
+from graphviewer.model.names import Endpoint, parse_input
 
 OPS = (
     *(
@@ -68,6 +68,6 @@ def test_that_any_graph_gets_one_role_and_one_reason_per_node(graph_def):
 def test_that_suggestions_of_any_graph_name_its_nodes(graph_def):
     document = Document("graphdef", graph_def)
     outputs = suggest_outputs(document)
-    assert all(suggestion.name in document.graph.index for suggestion in outputs)
+    assert all(parse_input(suggestion.name)[0] in document.graph.index for suggestion in outputs)
     inputs = suggest_inputs(document, [Endpoint(graph_def.node[0].name)])
     assert all(suggestion.name.split(":")[0] in document.graph.index for suggestion in inputs)

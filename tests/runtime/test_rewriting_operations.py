@@ -384,3 +384,36 @@ def test_that_the_import_check_says_what_tensorflow_says(change):
 def test_that_a_call_of_an_absent_function_is_a_fault_though_tensorflow_finds_it_only_when_it_runs():
     document = broken(lambda graph, nodes: graph.ClearField("library"))
     assert [fault.kind for fault in import_faults(document)] == ["no-function"]
+
+
+def test_that_the_part_of_a_saved_models_restore_function_restores(tmp_path):
+    module = tf.Module()
+    module.kept, module.gone = tf.Variable([[2.0], [3.0]]), tf.Variable([5.0])
+
+    @tf.function(input_signature=[tf.TensorSpec([1, 2], tf.float32)])
+    def serve(x):
+        return {"y": x @ module.kept}
+
+    module.serve = serve
+    tf.saved_model.save(module, str(tmp_path / "model"), signatures=serve)
+    before = open_document(tmp_path / "model")
+    extracted = apply("extract", before, outputs=["y"])
+    restoring = {f.signature.name: f for f in extracted.document.graph_def.library.function}
+    (name,) = [name for name in restoring if "restore" in name]
+    (call,) = [node for node in extracted.document.graph_def.node if node.attr["f"].func.name == name]
+    assert sum(op == "VarHandleOp" for op in extracted.document.graph.ops) == 1
+    assert not any("save" in name for name in restoring)
+    with tf.Graph().as_default(), v1.Session() as session:
+        tf.graph_util.import_graph_def(
+            v1.GraphDef.FromString(extracted.document.graph_def.SerializeToString()), name=""
+        )
+        session.run(call.name, {call.input[0] + ":0": str(tmp_path / "model" / "variables" / "variables")})
+        fed = {f"{extracted.document.graph_def.node[at].name}:0": [[1.0, 1.0]] for at in feeds(extracted, call)}
+        (value,) = session.run([f"{name}:0" for name in extracted.outputs], fed)
+    assert value.tolist() == [[5.0]]
+
+
+def feeds(extracted, call):
+    """Placeholders of a result, but what a call reads."""
+    graph = extracted.document.graph
+    return [at for at, op in enumerate(graph.ops) if op == "Placeholder" and graph.names[at] not in call.input]

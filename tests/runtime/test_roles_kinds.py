@@ -32,6 +32,8 @@ from graphviewer.analysis.roles import ROLES as ROLE_NAMES
 
 SEED = int(os.environ.get("GRAPHVIEWER_SHUFFLE", "1"))
 INFERENCE, ROLES, TOP = 0.98, 0.95, 3
+FIRST = 0.85
+"""Share of the kinds whose right output is the first suggestion: 60 of 69 when this was written."""
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +75,11 @@ def test_that_there_are_many_kinds_half_of_them_tuned(scores):
 @pytest.mark.parametrize("half", ["tuned", "seen", "held out"])
 def test_that_every_kind_reaches_the_goals(scores, half):
     assert missed(scores, half) == {}
+
+
+def test_that_the_right_output_is_mostly_the_first_suggestion(scores):
+    later = {one.kind.name: one.rank for one in scores if one.rank != 1}
+    assert len(later) <= (1 - FIRST) * len(scores), later
 
 
 def test_that_the_truth_of_all_kinds_holds_every_role(scores):

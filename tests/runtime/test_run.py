@@ -204,3 +204,34 @@ def test_that_a_savedmodel_runs_by_its_signature(tmp_path):
 def test_that_a_feed_that_does_not_fit_says_both_shapes(tmp_path):
     with pytest.raises(FeedError, match=r"\[3, 5\].*'x' takes \[\?, 2\]"):
         run(saved(doubled, tmp_path), ["y"], {"x": np.zeros([3, 5])})
+
+
+def test_that_a_file_in_the_place_of_a_folder_is_said_to_be_one(tmp_path):
+    document = saved(doubled, tmp_path)
+    taken = tmp_path / "x.npy"
+    taken.write_bytes(b"")
+    with pytest.raises(WriteError, match="is a file") as refused:
+        run(document, ["y"], folder=taken)
+    assert f"--npy {taken}" in refused.value.shell
+    assert "--" not in refused.value.hint
+    with pytest.raises(WriteError, match="would become a folder") as refused:
+        run(document, ["y"], folder=tmp_path / "new.npy")
+    assert "--npy" in refused.value.shell
+    assert not (tmp_path / "new.npy").exists()
+    (tmp_path / "new.npy").mkdir()
+    run(document, ["y"], folder=tmp_path / "new.npy")
+    assert (tmp_path / "new.npy" / "y.npy").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("image", "serving_default_image"), ("Image", "serving_default_image"), ("meter", "meter_in/scale")],
+)
+def test_that_an_unknown_feed_leads_to_the_input_that_may_be_meant(name, meant, tmp_path):
+    def build() -> None:
+        x = v1.placeholder(tf.float32, [2], "serving_default_image")
+        tf.add(x, v1.placeholder(tf.float32, [2], "meter_in/scale"), name="y")
+
+    with pytest.raises(GraphViewerError, match=f"no tensor '{name}'") as refused:
+        run(saved(build, tmp_path), ["y"], {name: "1"})
+    assert refused.value.hint == f"Closest: {meant}."

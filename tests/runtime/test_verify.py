@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -244,7 +246,7 @@ def test_that_a_graph_that_reads_files_runs_only_with_permission(tmp_path):
 
     assert (refused.verdict, refused.seconds) == ("cannot", (None, None))
     assert [(touch.node, touch.kind) for touch in refused.touches] == [("y", "reads files")] * 2
-    assert "--yes" in refused.hint
+    assert "--yes" in refused.shell and "--yes" not in refused.hint
     assert allowed.verdict == "same"
 
 
@@ -375,3 +377,30 @@ def test_that_a_graph_that_runs_with_no_batch_is_told_by_its_first_error(tmp_pat
 
     assert found.verdict == "cannot"
     assert "8 values" in found.reason
+
+
+def test_that_a_fed_variable_that_the_original_changes_is_told_in_plain_words(tmp_path):
+    def build() -> None:
+        state = v1.get_variable("state", [2], use_resource=False)
+        added = v1.scatter_update(state, [0], v1.placeholder(tf.float32, [1], "x"))
+        with tf.control_dependencies([added]):
+            tf.add(state, 1.0, name="y")
+
+    document = saved(build, tmp_path)
+    frozen = operations()["freeze"].run(document, outputs=["y"], inputs=["state"], accept_value_before=True).document
+
+    found = verify(document, frozen, ["y"])
+
+    assert found.verdict == "cannot"
+    assert "'state' is fed, and 'ScatterUpdate' needs the variable itself, to change it" in found.reason
+    assert found.hint == "Choose outputs that need no update of 'state'."
+    assert not found.needs
+
+
+def test_that_what_tensorflow_is_made_of_is_no_garbage():
+    """A proof collects garbage for each graph; walking through all of TensorFlow takes longer than small graphs do."""
+    program = "import gc; from graphviewer.runtime.engine import load; load(); print(gc.get_freeze_count())"
+
+    frozen = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert int(frozen) > 100_000

@@ -9,13 +9,16 @@ import click
 import numpy as np
 import pytest
 from checkpoint_files import write_bundle
-from cli_graphs import loaded, op, run
+from cli_graphs import loaded, nodes, op, run
 from cli_graphs import write as write_nodes
 from format_files import graph, meta_graph, saved_model, write
 
+from graphviewer.analysis.touches import Touch
 from graphviewer.cli import main
 from graphviewer.formats import open_document
 from graphviewer.protos import DataType
+from graphviewer.runtime.permission import NotAllowedError
+from graphviewer.worker.jobs import run_job
 
 
 @pytest.fixture
@@ -128,8 +131,47 @@ def test_that_variables_end_in_lines_to_paste(tmp_path):
     text = run("variables", path, "--checkpoint", tmp_path / "model.ckpt").stdout
     assert "50% of the graph's variables" in text
     assert "'new/' in the graph is 'old/' in the checkpoint" in text
-    assert "    'net/w': variables['net/w']," in text
-    assert "saver.restore(session, " in text
+    assert "    assign(session, 'net/w', read('net/w'))" in text
+    assert "    # assign(session, 'new/w', read('old/w'))" in text
+
+
+def test_that_a_graph_without_variables_misses_no_checkpoint(tmp_path):
+    path = write_nodes(tmp_path / "frozen.pb", op("x", "Placeholder", dtype=DataType.FLOAT))
+    for name in ("a", "b"):
+        write_bundle(tmp_path / name, {"w": np.ones(2, np.float32)})
+    result = run("variables", path)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "frozen.pb has no variables.\n", "")
+    assert loaded(run("variables", path, "--json")) == {"variables": [], "coverage": 1.0}
+    assert "no variables" in run("variables", path, "--checkpoint", tmp_path / "a").stdout
+
+
+@pytest.fixture
+def steps(tmp_path):
+    """A graph beside two checkpoints of one training, and the words that freeze it."""
+    variable = op("w", "VariableV2", dtype=DataType.FLOAT)
+    variable.attr["shape"].shape.dim.add(size=2)
+    path = write_nodes(tmp_path / "graph.pb", variable, op("y", "Identity", "w", T=DataType.FLOAT))
+    for step in (10, 200):
+        write_bundle(tmp_path / f"model.ckpt-{step}", {"w": np.full(2, step, np.float32)})
+    return "freeze", path, "--output", "y", "--force", "-o", tmp_path / "out.pb"
+
+
+def test_that_freeze_says_which_of_several_checkpoints_it_took(steps, tmp_path):
+    assert run(*steps).stdout.endswith("; values: model.ckpt-200 (newest of 2)\n")
+    assert loaded(run(*steps, "--json"))["values"] == {
+        "checkpoint": str(tmp_path / "model.ckpt-200"), "chosen": "newest", "of": 2,
+    }  # fmt: skip
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-10"\n')
+    assert "; values: model.ckpt-10 (named by the file checkpoint, of 2)" in run(*steps).stdout
+    given = loaded(run(*steps, "--checkpoint", tmp_path / "model.ckpt-200", "--json"))["values"]
+    assert (given["chosen"], given["of"]) == ("given", 2)
+    assert "values" not in run(*steps, "--checkpoint", tmp_path / "model.ckpt-200").stdout
+
+
+def test_that_freeze_says_nothing_of_a_checkpoint_without_rivals(steps, tmp_path):
+    (tmp_path / "model.ckpt-10.index").unlink()
+    assert "values" not in run(*steps).stdout
+    assert loaded(run(*steps, "--json"))["values"]["chosen"] == "only"
 
 
 def test_that_the_variables_of_a_checkpoint_alone_are_listed(tmp_path):
@@ -164,3 +206,54 @@ def test_that_an_empty_path_is_said_to_be_empty(words):
     result = run(*words)
     assert result.exit_code == 2
     assert result.stderr.splitlines()[0].endswith("The path is empty.")
+
+
+def test_that_stopping_a_proof_says_that_the_result_is_written(steps, tmp_path, monkeypatch):
+    def stopped(name, request, progress):
+        if name == "verify":
+            raise KeyboardInterrupt
+        return run_job(name, request, progress)
+
+    monkeypatch.setattr("graphviewer.cli.prove.run_job", stopped)
+    result = run(*steps, "--verify")
+    assert result.exit_code == 130
+    assert result.stderr.endswith(f"Stopped: {tmp_path / 'out.pb'} is written, but not verified.\n")
+    assert (tmp_path / "out.pb").is_file()
+
+
+def test_that_the_hint_about_switches_names_them(tmp_path):
+    switch = op("is_training", "Placeholder", dtype=DataType.BOOL)
+    made = [switch, op("x", "Placeholder", dtype=DataType.FLOAT)]
+    made += [op("y", "Select", "is_training", "x", "x", T=DataType.FLOAT)]
+    result = run("outputs", write_nodes(tmp_path / "graph.pb", *made))
+    assert result.stderr.startswith("Inference mode fixes is_training for good: 'graphviewer apply inference-mode")
+
+
+def test_that_a_node_of_both_graphs_is_named_once():
+    touch = Touch("table", "InitializeTableFromTextFileV2", "reads files")
+    assert NotAllowedError([touch, touch]).message.count("'table'") == 1
+
+
+def test_that_only_files_that_can_be_opened_are_offered_for_one_that_is_absent(tmp_path):
+    path = write_nodes(tmp_path / "model1.pb", op("x", "Placeholder", dtype=DataType.FLOAT))
+    for name in ("model.py", "model.pb.txt~", "model2.npy", "model.png"):
+        (tmp_path / name).write_bytes(b"\x89PNG\r\n\x1a\n nothing of ours")
+    result = run("info", tmp_path / "model.pb")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == f"Closest: {path.name}."
+
+
+def test_that_convert_tells_what_it_wrote_as_json(tmp_path):
+    path, out = write_nodes(tmp_path / "graph.pb", *nodes()), tmp_path / "out.pbtxt"
+    assert loaded(run("convert", path, out, "--json")) == {"output": str(out), "nodes": 7, "bytes": out.stat().st_size}
+
+
+@pytest.mark.parametrize("words", [["info", "{absent}"], ["info"], ["nothing", "--here"]])
+def test_that_trouble_is_json_for_who_asked_for_json(words, tmp_path):
+    words = [word.format(absent=tmp_path / "absent.pb") for word in words]
+    plain, asked = run(*words), run(*words, "--json")
+    assert plain.stdout == ""
+    assert (plain.exit_code, asked.exit_code) == (2, 2)
+    error = loaded(asked)["error"]
+    assert set(error) == {"message", "hint"}
+    assert asked.stderr == f"graphviewer: {error['message']}\n{error['hint']}\n"

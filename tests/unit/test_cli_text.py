@@ -130,3 +130,17 @@ def test_that_sizes_say_whether_they_are_of_files_or_of_graphs(tmp_path):
     model = write_message(tmp_path / "model" / "saved_model.pb", saved_model(meta_graph(graph(3), "serve")))
     made = run("strip", model.parent, "--output", "n2", "-o", tmp_path / "b.pb")
     assert "graph of " in made.stdout and "→ file of " in made.stdout
+
+
+def test_that_freeze_tells_the_placeholders_that_decide_about_training_mode(tmp_path):
+    f = DataType.FLOAT
+    x, scale = nodes()[0], const_node("scale", f, values=[1.0])
+    training = op("training", "Placeholder", dtype=DataType.BOOL)
+    sides = [op(name, "FusedBatchNorm", end, *["scale"] * 4, T=f) for name, end in (("a", "s:1"), ("b", "s"))]
+    sides[0].attr["is_training"].b, sides[1].attr["is_training"].b = True, False
+    switch, merge = op("s", "Switch", "x", "training", T=f), op("y", "Merge", "b", "a", T=f, N=2)
+    path = write(tmp_path / "both.pb", x, scale, training, switch, *sides, merge)
+    found = loaded(run("freeze", path, "--output", "y", "-o", tmp_path / "out.pb", "--json"))
+    assert found["switches"] == ["training"]
+    found = loaded(run("freeze", path, "--output", "b", "-o", tmp_path / "eval.pb", "--json"))
+    assert "switches" not in found

@@ -248,12 +248,20 @@ def call(name):
     return node("call", "PartitionedCall", f=protos.AttrValue(func=protos.NameAttrList(name=name)))
 
 
-def test_that_a_caller_is_changed_when_the_body_of_its_function_is():
+def test_that_what_differs_in_a_function_is_told_there_and_not_of_what_calls_it():
     before = document(call("f"), functions=[function("f", "PartitionedCall", calls="g"), function("g", "Relu")])
     after = document(call("f"), functions=[function("f", "PartitionedCall", calls="g"), function("g", "Tanh")])
-    (change,) = compare(before, after).changes
-    assert (change.status, change.details["functions"]) == ("changed", {"f": ["f", "f"]})
-    assert "body of function f" in change.reason
+    diff = compare(before, after)
+    assert not diff.changes and not diff.same
+    assert [(one.after, one.reason) for one in diff.functions] == [("g", "inside: 1 changed")]
+
+
+def test_that_a_call_of_another_function_is_a_change():
+    library = [function("f", "Relu"), function("g", "Tanh")]
+    diff = compare(document(call("f"), functions=library), document(call("g"), functions=library))
+    (change,) = diff.changes
+    assert (change.status, change.reason) == ("changed", "f calls g in place of f")
+    assert not diff.functions
 
 
 def test_that_names_of_functions_do_not_count():

@@ -6,7 +6,7 @@ import pytest
 from function_graphs import add_function, call
 
 from graphviewer import protos
-from graphviewer.analysis.distinct import distinct_variables
+from graphviewer.analysis.distinct import ANONYMOUS, distinct_variables
 from graphviewer.analysis.stats import statistics
 from graphviewer.model.document import Document
 from graphviewer.protos import DataType
@@ -76,3 +76,25 @@ def test_that_unused_variables_of_other_names_or_shapes_count():
     for name, size in (("a", 3), ("b", 3), ("a_1", 4)):
         handle(graph_def, name, size)
     assert counted(graph_def) == ["a", "b", "a_1"]
+
+
+def test_that_handles_of_one_shared_name_are_one_variable():
+    graph_def = protos.GraphDef()
+    for name, shared in (("w", "w"), ("again", "w"), ("u", "u"), ("c", ANONYMOUS), ("d", ANONYMOUS)):
+        handle(graph_def, name, 3)
+        graph_def.node[-2].attr["shared_name"].s = shared.encode()
+    assert counted(graph_def) == ["w", "u", "c", "d"]
+    graph_def.node[2].attr["container"].s = b"other"
+    assert counted(graph_def) == ["w", "again", "u", "c", "d"]
+
+
+def test_that_a_variable_that_a_loader_writes_the_path_of_an_asset_into_does_not_count():
+    graph_def = protos.GraphDef()
+    handle(graph_def, "path")
+    handle(graph_def, "w", 3)
+    graph_def.node.add(name="asset", op="Placeholder")
+    graph_def.node.add(name="path/Assign", op="AssignVariableOp", input=["path", "asset"])
+    meta = protos.MetaGraphDef()
+    meta.asset_file_def.add(filename="vocab.txt").tensor_info.name = "asset:0"
+    document = Document("savedmodel", graph_def, meta=meta)
+    assert [document.graph.names[number] for number in distinct_variables(document)] == ["w"]

@@ -4,7 +4,7 @@ import pytest
 from graphs import BOOL, FLOAT, INT32, RESOURCE, STRING, GraphBuilder, shuffled, training_graph
 
 from graphviewer import protos
-from graphviewer.analysis.endpoints import refuse_output, suggest_inputs, suggest_outputs, taken_text, warn_output
+from graphviewer.analysis.endpoints import refuse_output, suggest_inputs, suggest_outputs, take_outputs, warn_output
 from graphviewer.model.document import Document, Payload, Payloads
 from graphviewer.model.names import Endpoint
 
@@ -209,6 +209,15 @@ def test_that_an_output_without_an_input_is_warned_about():
     assert warn_output(document, Endpoint("valid/prob")) is None
 
 
+def test_that_what_orders_the_steps_of_an_array_is_no_output():
+    b = frozen_network()
+    b.const("size", 2, dtype=INT32)
+    b.node("array", "TensorArrayV3", "size", dtype=FLOAT)
+    b.node("filled", "TensorArrayScatterV3", "array", "size", "hidden", "array:1", T=FLOAT)
+    b.node("flow", "Identity", "filled", T=FLOAT)
+    assert names(suggest_outputs(b.document())) == ["y", "hidden"]
+
+
 def test_that_an_empty_graph_has_no_suggestions():
     document = Document("graphdef", protos.GraphDef())
     assert suggest_outputs(document) == suggest_inputs(document, [Endpoint("x")]) == []
@@ -245,7 +254,7 @@ def test_that_other_ends_of_a_network_are_told_where_the_best_one_is_taken():
         b.node(name, op, f"{name}/matmul", "w", T=FLOAT)
     b.node("best", "ArgMax", "y", T=FLOAT)
     document = b.document()
-    text = taken_text(document, suggest_outputs(document))
+    text = take_outputs(document).text
     taken = text.split("'")[1]
     assert taken in ("y", "best") and text.startswith(f"No output was named; '{taken}' was taken: ")
     assert "2 more are as likely: " in text and "'box'" in text and "'mark'" in text
@@ -253,6 +262,14 @@ def test_that_other_ends_of_a_network_are_told_where_the_best_one_is_taken():
     assert text.endswith("; name them with --output.")
 
 
+def test_that_a_dropout_does_not_put_the_network_behind_a_penalty_on_its_weights():
+    """Its random numbers are its training mode: they count once."""
+    b = training_graph()
+    found = {one.name: one for one in suggest_outputs(b.document(), 100)}
+    assert "depends on random numbers" in found["net/prob"].reason
+    assert found["valid/prob"].score - found["net/prob"].score == pytest.approx(3.0)
+
+
 def test_that_of_one_end_alone_nothing_else_is_told():
     document = frozen_network().document()
-    assert "likely" not in taken_text(document, suggest_outputs(document))
+    assert "likely" not in take_outputs(document).text

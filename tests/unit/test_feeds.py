@@ -322,3 +322,17 @@ def test_that_what_is_no_file_is_said_to_be_what_it_is(tmp_path):
 
 def test_that_a_list_longer_than_a_name_of_a_file_is_a_row():
     assert read(",".join(["1"] * 400), Wanted("x", FLOAT, [-1, 400])).shape == (1, 400)
+
+
+@pytest.mark.parametrize(("text", "words"), [("a,b,zz", [b"a", b"b", b"zz"]), ("a,", [b"a"]), ("1,2", [b"1", b"2"])])
+def test_that_a_short_list_feeds_strings(text, words):
+    assert read(text, Wanted("words", DataType.STRING, [-1])).tolist() == words
+    assert read(text, Wanted("words", DataType.STRING, None)).tolist() == words
+    with pytest.raises(FeedError, match="no file a,b,c"):
+        read("a,b,c", Wanted("x", FLOAT, [-1]))
+
+
+def test_that_a_file_with_commas_in_its_name_feeds_its_bytes(tmp_path):
+    path = tmp_path / "a,b"
+    path.write_bytes(b"text")
+    assert read(str(path), Wanted("words", DataType.STRING, [])).item() == b"text"

@@ -136,7 +136,7 @@ def test_that_missing_slots_of_the_optimizer_stop_nothing_tf4766_openvino116():
 def test_that_missing_values_are_listed_with_the_nearest_keys_ml_kws63():
     with pytest.raises(OperationError, match=r"net/w +net/w +model/net/w") as error:
         freeze(network(), Values({"model/net/w": WEIGHTS, "global_step": 1.0}))
-    assert "variables verb" in error.value.hint
+    assert "variables verb" in error.value.shell
 
 
 @pytest.mark.parametrize("name", ["net/batch_norm/beta", "net/act_quant/max", "output_bias"])

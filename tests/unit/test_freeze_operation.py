@@ -54,7 +54,7 @@ def test_that_a_graph_without_variables_needs_no_checkpoint():
 def test_that_a_missing_checkpoint_is_said():
     with pytest.raises(OperationError, match="need 1 variable, and there is no checkpoint") as error:
         freeze(network(), None)
-    assert "--checkpoint" in error.value.hint
+    assert "--checkpoint" in error.value.shell and "--" not in error.value.hint
 
 
 def test_that_all_missing_values_are_listed_with_the_nearest_keys_and_nothing_is_read():
@@ -73,7 +73,8 @@ def test_that_all_missing_values_are_listed_with_the_nearest_keys_and_nothing_is
         ["net/b", "net/b", "tower_0/net/b"],
         ["other", "other", "none"],
     ]
-    assert "2 of 3 would fit with --rename =tower_0" in error.value.hint
+    assert "2 of 3 would fit with Rename scope =tower_0" in error.value.hint
+    assert "2 of 3 would fit with --rename =tower_0" in error.value.shell
     assert not checkpoint.seen
 
 

@@ -1,6 +1,7 @@
 """Extraction and cutting: exactly what the outputs need, and placeholders that fit."""
 
 import pytest
+from function_graphs import add_function, call
 from operation_graphs import (
     PRODUCER,
     assert_every_node_accounted_for,
@@ -14,8 +15,9 @@ from operation_graphs import (
 )
 
 from graphviewer import protos
+from graphviewer.analysis.variable_keys import NoKeys, variable_sources
 from graphviewer.errors import OperationError
-from graphviewer.model.document import Payload, Payloads
+from graphviewer.model.document import Document, Payload, Payloads
 from graphviewer.operations.registry import operations
 from graphviewer.protos import DataType
 
@@ -248,6 +250,49 @@ def test_that_cutting_without_outputs_keeps_all_but_what_only_fed_the_inputs():
     assert_every_node_accounted_for(before, result)
 
 
+def test_that_without_inputs_the_pipeline_is_cut_where_it_ends_and_that_is_said():
+    result, whole = cut(pipeline(), [], ["prob"]), cut(pipeline(), [])
+
+    assert result.inputs == ("next",)
+    assert result.warnings[0] == "No input was named; 'next' was taken: Output of the input pipeline."
+    assert result.document.graph_def == cut(pipeline(), ["next"], ["prob"]).document.graph_def
+    assert whole.document.graph_def == cut(pipeline(), ["next"]).document.graph_def
+    assert "'next', 'next:1' were taken" in whole.warnings[0]
+
+
+def test_that_of_a_pipeline_behind_another_the_last_end_is_cut():
+    before = document(
+        node("reader = ReaderReadV2 source queue"),
+        node("source = TFRecordReaderV2"),
+        node("queue = FIFOQueueV2"),
+        node("parsed = ParseSingleExampleV2 reader:1"),
+        node("y = Neg parsed", T=DataType.FLOAT),
+    )
+
+    assert cut(before, [], ["y"]).inputs == ("parsed",)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ([node("first = Placeholder", dtype=DataType.FLOAT)], "the outputs read no input pipeline"),
+        (["first = IteratorGetNext it", "other = IteratorGetNext it"], "2 input pipelines are read: first, other"),
+    ],
+)
+def test_that_without_inputs_and_one_pipeline_the_candidates_are_told(nodes, reason):
+    last = "first" if len(nodes) == 1 else "other"
+    before = document("it = IteratorV2", *nodes, node(f"y = AddV2 first {last}", T=DataType.FLOAT))
+
+    with pytest.raises(OperationError) as caught:
+        cut(before, [], ["y"])
+
+    assert caught.value.message == f"No input was named, and {reason}."
+    assert "Candidates: " in caught.value.hint
+    assert "'first' (" in caught.value.hint
+    assert "with --input" in caught.value.shell
+    assert "--input" not in caught.value.hint
+
+
 def test_that_an_input_that_the_outputs_do_not_depend_on_is_named_in_a_warning():
     result = extract(pipeline(), ["prob"], ["images", "label"])
 
@@ -360,3 +405,78 @@ def test_that_what_lies_in_a_loop_cannot_be_fed():
     with pytest.raises(OperationError, match="'again' lies inside a loop and cannot be fed"):
         extract(before, ["y"], ["again"])
     assert extract(before, ["y"], ["x"]).inputs == ("x",)
+
+
+def exported():
+    """``serve`` reads ``w``; ``save`` and ``restore`` know it as ``key``, and ``other`` besides."""
+    graph_def = protos.GraphDef()
+    for name in ("other", "w"):
+        graph_def.node.add(name=name, op="VarHandleOp").attr["dtype"].type = DataType.FLOAT
+    graph_def.node.add(name="file", op="Placeholder").attr["dtype"].type = DataType.STRING
+    for name in ("save", "restore"):
+        call(graph_def.node, name, "StatefulPartitionedCall", ["file", "other", "w"], f=f"{name}_all")
+        graph_def.node[-1].attr["Tin"].list.type.extend([DataType.STRING, *[DataType.RESOURCE] * 2])
+    call(graph_def.node, "y", "StatefulPartitionedCall", ["w"], f="serve")
+    graph_def.node[-1].attr["Tin"].list.type.append(DataType.RESOURCE)
+    graph_def.node[-1].attr["Tout"].list.type.append(DataType.FLOAT)
+    add_function(graph_def, "serve", ["v"], [("read", "ReadVariableOp", ["v"])], {"r": "read:value:0"})
+    add_function(graph_def, "save_all", ["file", "a", "b"], [("write", "SaveV2", ["file"])], {})
+    nodes = [
+        ("names", "Const", []),
+        ("slices", "Const", []),
+        ("read", "RestoreV2", ["file", "names:output:0", "slices:output:0"]),
+        ("cast", "Identity", ["read:tensors:0"]),
+        ("put_a", "AssignVariableOp", ["a", "cast:output:0"]),
+        ("put_b", "AssignVariableOp", ["b", "read:tensors:1"]),
+        ("done", "Identity", ["file", "^put_a", "^put_b"]),
+    ]
+    restore = add_function(graph_def, "restore_all", ["file", "a", "b"], nodes, {"r": "done:output:0"})
+    for name in ("put_a", "put_b"):
+        restore.control_ret[name] = name
+        restore.signature.control_output.append(name)
+    for at in range(3):
+        restore.arg_attr[at].attr["_user_specified_name"].s = str(at).encode()
+    for at, values in enumerate(([b"else", b"key"], [b"", b""])):
+        tensor = restore.node_def[at].attr["value"].tensor
+        tensor.dtype = DataType.STRING
+        tensor.tensor_shape.dim.add(size=2)
+        tensor.string_val.extend(values)
+    return Document("savedmodel", graph_def)
+
+
+def test_that_of_a_restore_function_the_part_for_what_stays_is_kept():
+    before = exported()
+    result = extract(before, ["y"])
+    after = result.document
+    assert [node.name for node in after.graph_def.node] == ["w", "file", "restore", "y"]
+    assert set(after.functions) == {"serve", "restore_all"}
+    function = after.functions["restore_all"]
+    assert [node.name for node in function.node_def] == ["names", "slices", "read", "put_b", "done"]
+    assert list(function.node_def[-1].input) == ["file", "^put_b"]
+    assert [argument.name for argument in function.signature.input_arg] == ["file", "b"]
+    assert (dict(function.control_ret), list(function.signature.control_output)) == ({"put_b": "put_b"}, ["put_b"])
+    assert [function.arg_attr[at].attr["_user_specified_name"].s for at in sorted(function.arg_attr)] == [b"0", b"2"]
+    node = after.node(after.graph.index["restore"])
+    assert (list(node.input), list(node.attr["Tin"].list.type)) == (["file", "w"], [DataType.STRING, DataType.RESOURCE])
+    assert {source.key for source in variable_sources(after, NoKeys()).values()} == {"key"}
+    told = {rewrite.node: rewrite.rule for rewrite in result.rewrites}
+    assert told == {"save_all": "function removed", "restore_all": "function shortened"}
+    assert len(before.functions["restore_all"].node_def) == 7
+    assert extract(after, ["y"]).document.graph_def == after.graph_def
+
+
+def test_that_a_restore_function_whose_result_needs_what_goes_is_kept_whole():
+    before = exported()
+    before.functions["restore_all"].ret["r"] = "a"
+    after = extract(before, ["y"]).document
+    assert "other" in after.graph.index
+    assert after.functions["restore_all"] == before.functions["restore_all"]
+
+
+def test_that_gradients_of_called_functions_stay():
+    before = exported()
+    add_function(before.graph_def, "slope", ["v"], [], {})
+    before.graph_def.library.gradient.add(function_name="serve", gradient_func="slope")
+    after = extract(before, ["y"]).document
+    assert "slope" in after.functions
+    assert [one.gradient_func for one in after.graph_def.library.gradient] == ["slope"]

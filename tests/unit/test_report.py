@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 from diff_graphs import document, dtype, node
-from test_diff_functions import NODES, SERVE, call, function, with_signatures
+from test_diff_functions import NODES, SERVE, call, exported, function, with_signatures
 
+from graphviewer import protos
 from graphviewer.analysis.diff import STATUSES, compare
 from graphviewer.analysis.diff.purposes import roles_of_before
 from graphviewer.export.listing import listing
@@ -96,6 +98,18 @@ def test_that_equal_graphs_make_a_short_page():
     assert "<input" not in text
 
 
+def test_that_a_page_says_that_only_generated_names_differ():
+    before, after = (document(call(name), functions=[function(name)]) for name in ("f_1", "f_2"))
+    assert "Only generated names of functions differ: 1 function." in page(before, after)
+    assert "generated" not in page(before, before)
+
+
+def test_that_the_page_tells_graphs_of_one_name_apart():
+    graph = hostile()[0].graph_def
+    one, other = (Document("graphdef", graph, path=Path(f"/{at}/m.pb"), title="m.pb") for at in (1, 2))
+    assert "<title>1/m.pb → 2/m.pb</title>" in page(one, other)
+
+
 def test_that_functions_and_signatures_are_told():
     before = with_signatures(*NODES, call("f"), serve=SERVE)
     after = with_signatures(*NODES, call("f"))
@@ -134,7 +148,46 @@ def test_that_signatures_and_functions_are_listed():
     graph.graph_def.library.function.append(function("f"))
     text = "\n".join(listing(graph))
     assert "signature serve predict\n    input x: x:0 float32 []" in text
-    assert "function f(x: float32) -> (y: float32)\n  first = Relu(x)\n  return y = first:activations:0" in text
+    wanted = ["function f", "  argument x: float32", "  result y: float32", "  first = Relu(x)"]
+    assert "\n".join([*wanted, "  return y = first:activations:0"]) in text
+
+
+def test_that_two_exports_of_one_model_have_equal_listings():
+    def graph(at):
+        library = [exported(at, f"g_{at + 9}"), exported(at + 1, f"g_{at + 8}"), function(f"g_{at + 9}")]
+        library += [function(f"g_{at + 8}", "Tanh"), function(f"train_{at + 3}"), function(f"train_{at + 4}", "Exp")]
+        order = library if at == 5 else library[::-1]
+        return lines(call(f"__inference_f_{at + 1}"), call(f"__inference_f_{at}", "other"), functions=order)
+
+    assert graph(5) == graph(95)  # 95 + 5 has a digit more
+    heads = [line for line in graph(5) if line.startswith("function")]
+    assert heads == [
+        "function __inference_f", "function __inference_f#2", "function g", "function g#2", "function train",
+        "function train#2",
+    ]  # fmt: skip
+    assert graph(5)[:2] == ["call = PartitionedCall()", "    f: __inference_f()"]
+    assert "      f: g()" in graph(5)
+
+
+def test_that_attributes_of_functions_are_listed():
+    made = function("f")
+    made.attr["_XlaMustCompile"].b = True
+    assert "  _XlaMustCompile: True" in lines(functions=[made])
+
+
+def test_that_long_lines_are_broken_one_input_or_item_a_line():
+    names = [f"input/number/{at}" for at in range(20)]
+    many = node("n", "Pack", *names, "^after", axes=protos.AttrValue(list=protos.AttrValue.ListValue(i=range(40, 90))))
+    text = lines(many)
+    assert max(map(len, text)) < 100
+    assert text[:2] == ["n = Pack", "    reads input/number/0"] and "    reads ^after" in text
+    assert text[text.index("    axes: 50 items") + 1] == "        40"
+
+
+def test_that_long_lists_of_texts_are_broken_too():
+    keys = [f"layer_{at}/.ATTRIBUTES/VARIABLE_VALUE".encode() for at in range(5)]
+    text = lines(const_node("names", DataType.STRING, values=np.array(keys, object)))
+    assert text[-6:] == ["    value: string [5]", *(f"        {key.decode()!r}" for key in keys)]
 
 
 def test_that_names_break_between_their_words_only():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from test_coverage import FakeCheckpoint, document
 
+from graphviewer import protos
 from graphviewer.analysis.coverage import Coverage, VariableRow, coverage
-from graphviewer.analysis.restoring import offer_prefix, restoring_lines
+from graphviewer.analysis.restoring import lines_to_paste, offer_prefix, restoring_lines
 
 CHECKPOINT = FakeCheckpoint(net__w=[2, 3], net__b=[4], old__v=[1], old__u=[7], old__step=[])
 
@@ -59,5 +61,37 @@ def test_that_hostile_names_cannot_break_out_of_their_literal():
     text = "\n".join(restoring_lines(Coverage(rows, 0.5), "model'\n"))
     assert text.isascii()
     tree = ast.parse(text)
-    assert len(tree.body) == 5
+    assert len(tree.body) == 6
     assert name in {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+
+
+def test_that_a_saved_model_is_loaded_with_its_own_values(tmp_path):
+    model = replace(document(w=[2]), kind="savedmodel", path=tmp_path, meta=protos.MetaGraphDef())
+    model.meta.meta_info_def.tags.append("serve")
+    found = coverage(model, FakeCheckpoint(w=[2]))
+    lines = lines_to_paste(model, found, tmp_path / "variables" / "variables")
+    assert lines[-1] == f"model = tf.saved_model.load({str(tmp_path)!r})"
+    assert not any("Saver" in line for line in lines)
+    model.meta.meta_info_def.tags.append("gpu")
+    assert "tags=['gpu', 'serve'])" in lines_to_paste(model, found, tmp_path / "variables" / "variables")[-1]
+    assert "assign(session, 'w', read('w'))" in "\n".join(lines_to_paste(model, found, tmp_path / "other"))
+
+
+def test_that_a_saver_is_for_graphs_whose_variables_tensorflow_lists(tmp_path):
+    graph = document(w=[2])
+    found = coverage(graph, FakeCheckpoint(w=[2]))
+    assert "tf.train.Saver" not in "\n".join(lines_to_paste(graph, found, tmp_path / "c"))
+    meta = protos.MetaGraphDef()
+    meta.collection_def["variables"].bytes_list.value.append(
+        protos.VariableDef(variable_name="w:0").SerializeToString()
+    )
+    assert "tf.train.Saver" in "\n".join(lines_to_paste(replace(graph, meta=meta), found, tmp_path / "c"))
+
+
+def test_that_hostile_names_cannot_break_out_of_the_lines_that_assign(tmp_path):
+    name = "a'\n\"\\'];import os\u202e"
+    graph = document(**{name: [1], name + "2": [1]})
+    found = coverage(graph, FakeCheckpoint(**{name: [1]}))
+    text = "\n".join(lines_to_paste(graph, found, tmp_path / "c'\n"))
+    assert text.isascii()
+    assert len(ast.parse(text).body) == 4

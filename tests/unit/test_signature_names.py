@@ -126,11 +126,11 @@ def test_that_names_are_resolved_in_one_place_only():
 
 
 def _imported(path):
-    tree = ast.parse(path.read_text("utf-8"))
+    text, module = path.read_text("utf-8"), "graphviewer.model.names"
     names = [
         alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "graphviewer.model.names"
+        for node in (ast.walk(ast.parse(text)) if module in text else ())
+        if isinstance(node, ast.ImportFrom) and node.module == module
         for alias in node.names
     ]
     return " ".join(names)

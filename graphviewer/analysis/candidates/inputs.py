@@ -14,6 +14,9 @@ from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
 from graphviewer.model.tensors import node_shape
 
+RANKS_KNOWN = 24
+"""Graphs of this producer and later say of a placeholder whether its rank is known."""
+
 CHAIN = 50
 """Nodes that are followed from an input towards the first weight."""
 
@@ -54,6 +57,18 @@ class Inputs:
     def _pipeline(self) -> Mask:
         return self.facts.family(ops.is_pipeline_op) & self.needed
 
+    @cached_property
+    def _others_have_shapes(self) -> bool:
+        """Some placeholder is no scalar: scalars beside it are mostly settings."""
+        plain = np.flatnonzero(self.facts.family({"Placeholder", "PlaceholderV2"}) & self.needed).tolist()
+        return any(node_shape(self.document.node(node)) != [] for node in plain)
+
+    @property
+    def _scalar(self) -> str:
+        """What a placeholder of shape [] is: old graphs write that for an unknown rank too."""
+        old = self.document.graph_def.versions.producer < RANKS_KNOWN
+        return "placeholder of a scalar, or of unknown rank" if old else "placeholder of a scalar"
+
     def _placeholders(self) -> Iterator[Candidate]:
         reads_pipeline = self.facts.above(self.facts.family(ops.is_pipeline_source) & self.needed)
         for node in np.flatnonzero(self.facts.family(ops.PLACEHOLDER_OPS) & self.needed).tolist():
@@ -67,8 +82,12 @@ class Inputs:
                 candidate.add(1.0, "bool placeholder: a switch such as is_training, which inference mode fixes")
             elif dtype == protos.DataType.RESOURCE:
                 candidate.add(-5.0, "placeholder for a resource handle")
-            elif shape == [] or definition.op == "PlaceholderWithDefault":
-                candidate.add(2.0, "scalar placeholder, or one with a default: such as keep_prob")
+            elif definition.op == "PlaceholderWithDefault":
+                candidate.add(2.0, "placeholder with a default" + (": such as keep_prob" if shape == [] else ""))
+            elif shape == [] and self._others_have_shapes:
+                candidate.add(2.0, f"{self._scalar}, beside others: such as keep_prob")
+            elif shape == []:
+                candidate.add(5.0, self._scalar)
             else:
                 candidate.add(5.0 + 0.1 * min(len(shape or ()), 4), "placeholder")
                 yield from self._after_decoding(node)

@@ -2,18 +2,21 @@
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from graphviewer.analysis import ops
 from graphviewer.analysis.candidates import Candidate, big_constants, signature_endpoints
+from graphviewer.analysis.candidates.choices import Choices
 from graphviewer.analysis.candidates.parts import end_before_judge, ends_of_parts
+from graphviewer.analysis.candidates.ports import result_ports, result_text
 from graphviewer.analysis.candidates.uses import Uses
 from graphviewer.analysis.control_flow import EXITS, entered_by, inside_branches, inside_loops
 from graphviewer.analysis.roles import Roles
-from graphviewer.analysis.roles.markers import training_mode
+from graphviewer.analysis.roles.markers import training_calls, training_mode
 from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.model.graph import Mask
 
@@ -70,6 +73,10 @@ SHAPING = frozenset({"Cast", "ExpandDims", "Reshape", "Squeeze"})
 NEVER = ops.SHAPE_OPS | ops.VARIABLE_OPS | ops.PLACEHOLDER_OPS
 NEVER |= {"Const", "Fill", "LoopCond", "NoOp", "OnesLike", "ZerosLike", "StackPush", "StackPushV2"}
 
+FLOWS = frozenset({f"TensorArray{step}V{version}" for step in ("Scatter", "Split", "Write") for version in (2, 3)})
+FLOWS |= {"TensorArrayGradV3", "TensorArrayV3"}
+"""Give handles and the numbers that order what is done to an array, never a value."""
+
 NAMES = (
     (4.0, r"(^|/)(raw_)?(num_detections|detection_\w+|TFLite_Detection_PostProcess)(_\d+)?$"),
     (2.0, r"(?i)(^|[/_])(predict\w*|prob\w*|softmax|outputs?|scores?|final_result|embeddings?|classes)(_\d+)?$"),
@@ -95,9 +102,11 @@ class Outputs:
         for candidate in found:
             self._weigh_past(candidate)
         self._prefer_identities(found)
+        self._prefer_predictions(found, signed)
+        found = self._with_results(found, signed)
         found += self._inner(found, limit - len(found))
         place = {key: number for number, key in enumerate(signed)}
-        found.sort(key=lambda one: (-one.score, place.get((one.node, one.port), -one.node)))
+        found.sort(key=lambda one: (-one.score, place.get((one.node, one.port), -one.node), one.port))
         found.sort(key=lambda one: (one.node, one.port) not in signed)
         return [one.suggestion(self.graph.names[one.node]) for one in found[:limit]]
 
@@ -107,9 +116,9 @@ class Outputs:
         seen = {one.node for one in ends}
         heap = [(-one.score, -one.node) for one in ends]
         heapq.heapify(heap)
-        eligible = self._eligible()
+        eligible = self._eligible
         if self.facts.sources.any():
-            eligible &= self.facts.from_values
+            eligible = eligible & self.facts.from_values
         while heap and len(found) < count:
             score, below = -heap[0][0], -heap[0][1]
             heapq.heappop(heap)
@@ -135,6 +144,7 @@ class Outputs:
                 candidate.add(20.0, f"output of the signature {key}")
                 yield candidate
 
+    @cached_property
     def _eligible(self) -> Mask:
         """bool [n]: nodes that could be outputs at all."""
         facts = self.facts
@@ -153,9 +163,15 @@ class Outputs:
             never |= facts.family({"Identity"}) & (first >= 0) & facts.family({"Const"})[first]
         if facts.sources.any() and weights.any():
             never |= ~(facts.from_values | facts.below(weights))
+        flows = facts.family(FLOWS)
+        never |= flows | (facts.family({"Identity"}) & (first >= 0) & flows[first])
         never |= self.forward.moving
         never |= pivot | silent | unread_exits | partly | writes | regularisers
         return np.asarray(~(never | self.uses.training | self.uses.judging))
+
+    @cached_property
+    def _choices(self) -> Choices:
+        return Choices(self.uses, self._eligible)
 
     def _in_used_loops(self) -> Mask:
         """bool [n]: Exits of loops that other Exits hand on results of."""
@@ -172,17 +188,20 @@ class Outputs:
     def _ends(self) -> Iterator[Candidate]:
         """Ends of the forward pass, and what feeds the loss."""
         facts = self.facts
-        total, eligible = facts.readers(), self._eligible()
+        total, eligible = facts.readers(), self._eligible
         judges = self.uses.judging | self.uses.perhaps_judging
         judged = facts.readers(judges)
         live = total - facts.readers(self.uses.training | judges)
         updates = self.uses.training & ~self.roles.seeded.has("summary")
         only_updates = (total > 0) & (total == facts.readers(updates))
         parts = ends_of_parts(self.uses, eligible) | end_before_judge(self.uses)
+        predictions = set(self._choices.predictions())
         for node in np.flatnonzero(eligible & ~only_updates).tolist():
             candidate = Candidate(node)
             if node in parts:
                 candidate.add(6.0, parts[node])
+            elif node in predictions:
+                candidate.add(3.0, "only the loss or metrics use it, or the choice of a class")
             elif not live[node] and judged[node]:
                 candidate.add(3.0, "only the loss or metrics use it")
             elif not live[node]:
@@ -234,7 +253,8 @@ class Outputs:
             told = "batch norm or dropout above it is" if in_training == 1 else "batch norms or dropouts above it are"
             candidate.add(-3.0, f"{in_training} {told} in training mode")
         if facts.from_values[candidate.node] and (above & self._random).any():
-            candidate.add(-2.0, "depends on random numbers")
+            # Those of a dropout count once, as training mode.
+            candidate.add(0.0 if in_training else -2.0, "depends on random numbers")
 
     @cached_property
     def _before_steps(self) -> Mask:
@@ -246,7 +266,7 @@ class Outputs:
 
     @cached_property
     def _training_mode(self) -> Mask:
-        return training_mode(self.facts)
+        return training_mode(self.facts) | training_calls(self.facts)
 
     @cached_property
     def _random(self) -> Mask:
@@ -270,3 +290,26 @@ class Outputs:
         for candidate in found:
             if self.graph.ops[candidate.node] == "Identity" and nodes.intersection(self.graph.inputs(candidate.node)):
                 candidate.score += 0.3
+
+    def _prefer_predictions(self, found: Iterable[Candidate], signed: Collection[tuple[int, int]]) -> None:
+        """A class chosen from a prediction, for a metric or beside it, ranks below the prediction."""
+        best = {candidate.node: candidate for candidate in found}
+        for node, source in self._choices.source.items():
+            choice, prediction = best.get(node), best.get(source)
+            if choice is not None and prediction is not None and (choice.node, choice.port) not in signed:
+                choice.score = min(choice.score, prediction.score - STEP_UP)
+                choice.reasons.append(f"is chosen from {self.graph.names[source]}")
+
+    def _with_results(self, found: Iterable[Candidate], signed: Collection[tuple[int, int]]) -> list[Candidate]:
+        """Where a node has several results, a candidate for each."""
+        whole: list[Candidate] = []
+        for one in found:
+            ports = [0] if (one.node, one.port) in signed else result_ports(self.document, one.node)
+            if len(ports) == 1:
+                whole.append(one if (one.node, one.port) in signed else replace(one, port=ports[0]))
+                continue
+            for port in ports:
+                told = result_text(self.document, one.node, port, max(ports) + 1)
+                if (one.node, port) not in signed:
+                    whole.append(replace(one, port=port, reasons=[*one.reasons, told]))
+        return whole

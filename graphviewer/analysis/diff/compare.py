@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphviewer.analysis.diff.functions import FunctionPairs
-from graphviewer.analysis.diff.library import compare_functions
+from graphviewer.analysis.diff.library import compare_functions, link_functions
 from graphviewer.analysis.diff.matching import MATCHERS
 from graphviewer.analysis.diff.nodes import NodeComparer, conversion, takes_values, words
 from graphviewer.analysis.diff.pairing import PROVENANCE, STRUCTURE, UNMATCHED, Pairing, Pin
@@ -51,7 +51,8 @@ def compare(
     Nodes are linked by pins and provenance where there are any, then by name, by renamed scope, by what they do and
     where they stand. Provenance gives links and reasons; statuses say what is seen in the two graphs, so that a result
     in a window and its file are told alike. What does not count: order of nodes and of control inputs, encoding of
-    tensors, attributes left at their default, debug information, names of functions, ``versions``.
+    tensors, attributes left at their default, debug information, names of functions, counters in texts, ``versions``.
+    What differs inside a function is told there, and not of the nodes that call it.
 
     Args:
         before: the first graph.
@@ -66,16 +67,26 @@ def compare(
         UnknownNameError: a pinned node is not there.
     """
     pairing = Pairing(before, after, provenance, pins)
+    _match(pairing)
     functions = FunctionPairs(before.functions, after.functions)
-    diff = _compare_nodes(pairing, functions, progress)
-    library = compare_functions(pairing, functions, _compare_nodes)
+    how = link_functions(pairing, functions)
+    diff = _settle(pairing, functions, progress)
+    changes = compare_functions(functions, how, _compare_bodies)
     signatures = compare_signatures(before, after, pairing.translate)
-    return replace(diff, functions=library.changes, function_names=library.names, signatures=signatures)
+    return replace(diff, functions=changes, function_names=functions.links, signatures=signatures)
 
 
-def _compare_nodes(pairing: Pairing, functions: FunctionPairs, progress: Progress = silent) -> Diff:
+def _compare_bodies(pairing: Pairing, functions: FunctionPairs) -> Diff:
+    _match(pairing)
+    return _settle(pairing, functions, silent)
+
+
+def _match(pairing: Pairing) -> None:
     for matcher in MATCHERS:
         matcher(pairing)
+
+
+def _settle(pairing: Pairing, functions: FunctionPairs, progress: Progress) -> Diff:
     status_before = np.full(len(pairing.names_before), REMOVED, np.int8)
     status_after = np.full(len(pairing.names_after), ADDED, np.int8)
     changes: list[tuple[int, Change]] = []

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from graphviewer import protos
+from graphviewer.analysis.diff.generated import drop_counters
 from graphviewer.analysis.diff.values import digest
 from graphviewer.model.tensors import TensorError, tensor_value
 
@@ -32,18 +33,32 @@ class FunctionPairs:
 
     Attributes:
         are_equal: both libraries are the same, names included.
+        links: name in the second library of every function that is taken for one of the first, by its name there,
+            whether they do the same or not; empty until they are found.
     """
 
     def __init__(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         self.before, self.after = before, after
+        self.links: Mapping[str, str] = {}
         self._known: dict[Pair, bool] = {}
         self.are_equal = before.keys() == after.keys() and all(before[name] == after[name] for name in before)
 
     def differing(self) -> frozenset[str]:
-        """Names that mean different functions on the two sides, or none on one of them."""
+        """Names that mean functions on the two sides that are not taken for one, or none on one of them."""
         if self.are_equal:
             return frozenset()
-        return frozenset(name for name in self.before.keys() | self.after.keys() if not self.same(name, name))
+        return frozenset(name for name in self.before.keys() | self.after.keys() if not self.linked(name, name))
+
+    def linked(self, before: str, after: str) -> bool:
+        """Whether two functions are taken for one: what differs in it is told of it, and not of what calls it."""
+        return self.links.get(before) == after or self.same(before, after)
+
+    def alike(self, before: str, after: str) -> bool:
+        """Whether nothing differs in two functions themselves, whatever differs in those that they call."""
+        if self.same(before, after):
+            return True
+        found = self._compare((before, after))
+        return found.equal and all(self.linked(*call) for call in found.calls)
 
     def same(self, before: str, after: str) -> bool:
         """Whether two functions do the same; a name that a library lacks equals only itself."""
@@ -89,12 +104,15 @@ def neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
     """A FunctionDef without all names that may carry a counter, and the names of the functions that it calls.
 
     Left out are its name, those of arguments, results and called functions, the order of nodes, inferred shapes,
-    attributes at their default; constants are told by their values.
+    attributes at their default, counters in texts; constants are told by their values.
     """
     bare = protos.FunctionDef()
     bare.CopyFrom(function)
     bare.signature.name = ""
     bare.attr.pop("_input_shapes", None)
+    drop_counters(bare.attr)
+    for argument in bare.arg_attr.values():
+        drop_counters(argument.attr)
     arguments = _number_ends(bare)
     for node in bare.node_def:
         _drop_what_does_not_count(node)
@@ -111,6 +129,7 @@ def neutral(function: Any) -> tuple[tuple[Any, ...], list[str]]:
 def _drop_what_does_not_count(node: Any) -> None:
     node.attr.pop("_output_shapes", None)
     node.ClearField("experimental_debug_info")
+    drop_counters(node.attr)
     for name, value in _defaults(node.op).items():
         if name in node.attr and node.attr[name] == value:
             node.attr.pop(name)

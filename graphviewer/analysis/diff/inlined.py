@@ -59,5 +59,4 @@ def caller(diff: Diff) -> str:
     side = calling_side(diff)
     if side is None:
         return ""
-    titles = (diff.before.title, diff.after.title)
-    return ("the first graph", "the second graph")[side] if titles[0] == titles[1] else titles[side]
+    return diff.titles[side]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphviewer import protos
+from graphviewer.analysis.diff.declarations import declaration, declared
 from graphviewer.analysis.diff.functions import FunctionPairs, neutral
+from graphviewer.analysis.diff.generated import base_name
 from graphviewer.analysis.diff.pairing import NAME, STRUCTURE, UNMATCHED, Pairing
 from graphviewer.analysis.diff.result import Diff, FunctionChange
 from graphviewer.model.document import Document
@@ -16,49 +17,57 @@ from graphviewer.model.function_body import ARGUMENT_OP, RESULT_OP, FunctionBody
 from graphviewer.model.names import CONTROL_PORT, Endpoint
 
 _ENDS = (ARGUMENT_OP, RESULT_OP)
-_COUNTER = re.compile(r"_\d+$")
 
 Compare = Callable[[Pairing, FunctionPairs], Diff]
 
 
-class Library(NamedTuple):
-    """Both libraries compared.
-
-    Attributes:
-        changes: functions that are not the same on both sides, in order of the first library, then of the second.
-        names: by name in the first library, name in the second of every function that both have.
-    """
-
-    changes: tuple[FunctionChange, ...]
-    names: Mapping[str, str]
-
-
-def compare_functions(pairing: Pairing, functions: FunctionPairs, compare: Compare) -> Library:
-    """Link the functions of both libraries and compare inside those that differ.
+def link_functions(pairing: Pairing, functions: FunctionPairs) -> Mapping[tuple[str, str], str]:
+    """Find which function of one library is which of the other, and set ``functions.links``.
 
     Args:
         pairing: the nodes of the graphs, linked: functions that they call in the same place are linked too.
         functions: tells whether two functions do the same.
-        compare: of two graphs whose nodes are not linked yet.
+
+    Returns:
+        How each pair of names was found, one of ``pairing.MATCHES``.
     """
     if functions.are_equal:
-        return Library((), {name: name for name in functions.before})
-    how = _link(pairing, functions)
-    partner = dict(how.keys())
+        how = {(name, name): NAME for name in functions.before}
+    else:
+        how = _link(pairing, functions)
+    functions.links = dict(how.keys())
+    return how
+
+
+def compare_functions(
+    functions: FunctionPairs, how: Mapping[tuple[str, str], str], compare: Compare
+) -> tuple[FunctionChange, ...]:
+    """Compare inside the functions that differ themselves, whatever differs in what they call.
+
+    Args:
+        functions: both libraries, linked.
+        how: the links, and how they were found.
+        compare: of two graphs whose nodes are not linked yet.
+
+    Returns:
+        Functions that are not the same on both sides, in order of the first library, then of the second.
+    """
+    if functions.are_equal:
+        return ()
     changes = []
     for name, function in functions.before.items():
-        new = partner.get(name)
+        new = functions.links.get(name)
         if new is None:
             reason = f"this function of {_nodes(function)} is in the first graph only"
             changes.append(FunctionChange("removed", name, None, reason, UNMATCHED))
-        elif not functions.same(name, new):
+        elif not functions.alike(name, new):
             changes.append(_inside(name, new, how[name, new], functions, compare))
-    found = set(partner.values())
+    found = set(functions.links.values())
     for name in functions.after:
         if name not in found:
             reason = f"this function of {_nodes(functions.after[name])} is in the second graph only"
             changes.append(FunctionChange("added", None, name, reason, UNMATCHED))
-    return Library(tuple(changes), partner)
+    return tuple(changes)
 
 
 def _nodes(function: Any) -> str:
@@ -69,8 +78,8 @@ def _nodes(function: Any) -> str:
 def _link(pairing: Pairing, functions: FunctionPairs) -> dict[tuple[str, str], str]:
     """Pairs of names, each name once, with how they were found.
 
-    First functions that do the same, under one name or any; then those called in the same place; then those of one
-    name, with or without its counter.
+    First functions that do the same, called in the same place, under one name, or any; then those called in the same
+    place that differ; then those of one name, with or without its counter.
     """
     how: dict[tuple[str, str], str] = {}
     left, right = dict.fromkeys(functions.before), dict.fromkeys(functions.after)
@@ -81,9 +90,11 @@ def _link(pairing: Pairing, functions: FunctionPairs) -> dict[tuple[str, str], s
                 del left[old], right[new]
                 how[old, new] = NAME if old == new else found
 
-    take(((name, name) for name in functions.before if name in right and functions.same(name, name)), NAME)
+    called = list(_called_alike(pairing, functions))
+    take((pair for pair in called if functions.same(*pair)), STRUCTURE)
+    take(((name, name) for name in list(left) if name in right and functions.same(name, name)), NAME)
     take(_equal(functions, list(left), list(right)), STRUCTURE)
-    take(_called_alike(pairing, functions), STRUCTURE)
+    take(iter(called), STRUCTURE)
     take(((name, name) for name in list(left)), NAME)
     take(_alike(list(left), list(right)), NAME)
     return how
@@ -96,7 +107,7 @@ def _equal(functions: FunctionPairs, left: Sequence[str], right: Sequence[str]) 
         by_body[neutral(functions.after[name])[0]].append(name)
     for name in left:
         others = by_body[neutral(functions.before[name])[0]]
-        others.sort(key=lambda other: _base(other) != _base(name))
+        others.sort(key=lambda other: base_name(other) != base_name(name))
         new = next((other for other in others if functions.same(name, other)), None)
         if new is not None:
             others.remove(new)
@@ -138,25 +149,23 @@ def _alike(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[str, str
     sides: list[dict[str, list[str]]] = [defaultdict(list), defaultdict(list)]
     for names, side in zip((left, right), sides, strict=True):
         for name in names:
-            side[_base(name)].append(name)
+            side[base_name(name)].append(name)
     for base, names in sides[0].items():
         others = sides[1].get(base, [])
         if len(names) == len(others) == 1:
             yield names[0], others[0]
 
 
-def _base(name: str) -> str:
-    return _COUNTER.sub("", name)
-
-
 def _inside(old: str, new: str, match: str, functions: FunctionPairs, compare: Compare) -> FunctionChange:
     after = _body(functions.after[new], functions.after)
     before = _body(functions.before[old], functions.before, after)
     inside = compare(Pairing(before, after), functions)
+    details = declaration(functions.before[old], functions.after[new], inside.match)
     counts = [f"{count:,} {status}" for status, count in inside.summary().items() if count and status != "unchanged"]
-    renamed = "" if old == new else f"called {old} before; "
-    reason = renamed + ("inside: " + ", ".join(counts) if counts else "its signature differs")
-    return FunctionChange("changed", old, new, reason, match, inside)
+    parts = [] if base_name(old) == base_name(new) else [f"called {old} before"]
+    parts += declared(details)
+    parts += [f"inside: {', '.join(counts)}"] if counts else []
+    return FunctionChange("changed", old, new, "; ".join(parts) or "its declaration differs", match, details, inside)
 
 
 def _body(function: Any, functions: Mapping[str, Any], like: Document | None = None) -> Document:

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphviewer import protos
 from graphviewer.analysis.diff.functions import FunctionPairs
+from graphviewer.analysis.diff.generated import base_text
 from graphviewer.analysis.diff.values import difference, same_tensor, told, value_facts
 from graphviewer.analysis.ops import (
     BRANCH_CALL_OPS,
@@ -155,6 +156,8 @@ class NodeComparer:
             return True
         if kind == "tensor":
             return same_tensor(left.tensor, right.tensor)
+        if kind == "s":
+            return base_text(name, left.s) == base_text(name, right.s)
         if kind == "shape":
             return shape_list(left.shape) == shape_list(right.shape)
         if kind == "func":
@@ -164,7 +167,7 @@ class NodeComparer:
         return False
 
     def _same_call(self, left: Any, right: Any) -> bool:
-        return self._functions.same(left.name, right.name) and all(
+        return self._functions.linked(left.name, right.name) and all(
             key in left.attr and key in right.attr and self._same(key, left.attr[key], right.attr[key])
             for key in {*left.attr, *right.attr}
         )
@@ -197,7 +200,7 @@ class NodeComparer:
         """Put one differing attribute where readers look for it."""
         kinds = {value.WhichOneof("value") for value in (left, right) if value is not None}
         if kinds == {"type"} and name in _TYPE_ATTRS:
-            found["dtype"] = [_text(left), _text(right)]
+            found["dtype"] = [attribute_text(left), attribute_text(right)]
         elif kinds == {"shape"} and name == "shape":
             found["shape"] = [None if value is None else shape_list(value.shape) for value in (left, right)]
         elif kinds == {"tensor"} and left is not None and right is not None:
@@ -205,7 +208,7 @@ class NodeComparer:
         elif kinds == {"func"} and left is not None and right is not None and left.func.attr == right.func.attr:
             found.setdefault("functions", {})[name] = [left.func.name, right.func.name]
         else:
-            found.setdefault("attributes", {})[name] = [_text(left), _text(right)]
+            found.setdefault("attributes", {})[name] = [attribute_text(left), attribute_text(right)]
 
 
 def _attr(node: Any, name: str) -> Any | None:
@@ -257,7 +260,7 @@ def _list(names: list[str]) -> str:
     return f"{shown} and {len(names) - 3:,} more" if len(names) > 3 else shown
 
 
-def _text(value: Any | None) -> str | None:
+def attribute_text(value: Any | None) -> str | None:
     """An attribute value in one short line; None for an absent one."""
     if value is None:
         return None

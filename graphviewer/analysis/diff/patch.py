@@ -6,10 +6,11 @@ values as digests and long lists cut short, for people, so a comparison read bac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphviewer import protos
+from graphviewer.analysis.diff.generated import bring_counters
 from graphviewer.analysis.diff.result import Change, Diff
 from graphviewer.model.document import Document
 from graphviewer.model.names import parse_input
@@ -21,8 +22,8 @@ _BY_DETAIL: Mapping[str, tuple[str, ...]] = {"dtype": ("dtype", "T"), "shape": (
 def patch(before: Document, diff: Diff) -> Document:
     """The second graph of a comparison, made from the first and what differs.
 
-    Equal to it up to order of nodes and control inputs, encoding of tensors, names of functions, annotations that only
-    one side has, and ``versions``.
+    Equal to it, names of functions and counters included, up to order of nodes and control inputs, encoding of tensors,
+    annotations that only one side has, and ``versions``.
 
     Args:
         before: the first document of the comparison, or an equal one.
@@ -42,20 +43,20 @@ def patch(before: Document, diff: Diff) -> Document:
             graph_def.node.add().CopyFrom(diff.after.full_node(number))
         else:
             names.bring_over(before.full_node(source), graph_def.node.add())
+            _bring_made_up(diff.after.node(number).attr, graph_def.node[-1].attr)
             if change is not None:
                 _apply(change, diff.after.full_node(number), graph_def.node[-1])
-    graph_def.library.function.extend(_functions(before, diff, names))
+    graph_def.library.function.extend(_functions(before, diff))
     graph_def.library.gradient.extend(diff.after.graph_def.library.gradient)
     return before.with_graph(graph_def, meta=_meta(before, diff, names))
 
 
 class _Names:
-    """Names of nodes and functions of the first graph as the second writes them."""
+    """Names of nodes of the first graph as the second writes them."""
 
     def __init__(self, diff: Diff) -> None:
         pairs = ((change.before, change.after) for change in diff.changes)
         self._nodes = {old: new for old, new in pairs if old is not None and new is not None and old != new}
-        self._functions = diff.function_names
 
     def bring_over(self, source: Any, target: Any) -> None:
         """Copy a node with all names in it replaced."""
@@ -70,7 +71,6 @@ class _Names:
                 new = self._nodes.get(name.decode("utf-8", "replace"))
                 if new is not None:
                     places[at] = head + sign + new.encode("utf-8", "surrogatepass")
-        self.rename_calls(target.attr)
 
     def wire(self, text: str) -> str:
         """An input, or a tensor's name in a signature."""
@@ -78,22 +78,10 @@ class _Names:
         new = self._nodes.get(name)
         return text if new is None else text.replace(name, new, 1)
 
-    def function(self, name: str) -> str:
-        """A function's name."""
-        return self._functions.get(name, name)
 
-    def rename_calls(self, attrs: Mapping[str, Any]) -> None:
-        """Replace the names of functions in a node's attributes."""
-        for called in _calls(attrs):
-            called.name = self.function(called.name)
-
-
-def _calls(attrs: Mapping[str, Any]) -> Iterator[Any]:
-    for value in attrs.values():
-        if value.WhichOneof("value") == "func":
-            yield value.func
-        elif value.WhichOneof("value") == "list":
-            yield from value.list.func
+def _calls(value: Any) -> Sequence[Any]:
+    kind = value.WhichOneof("value")
+    return [value.func] if kind == "func" else value.list.func if kind == "list" else ()
 
 
 def _apply(change: Change, there: Any, node: Any) -> None:
@@ -102,6 +90,9 @@ def _apply(change: Change, there: Any, node: Any) -> None:
     node.name = there.name
     if "op" in details:
         node.op = there.op
+        for name in there.attr:  # what was a default of the old op may be written out
+            if name not in node.attr:
+                node.attr[name].CopyFrom(there.attr[name])
     if "device" in details:
         node.device = there.device
     if "inputs" in details:
@@ -125,7 +116,7 @@ def _attributes(details: Mapping[str, Any]) -> Iterator[str]:
             yield from _BY_DETAIL.get(key, ())
 
 
-def _functions(before: Document, diff: Diff, names: _Names) -> Iterator[Any]:
+def _functions(before: Document, diff: Diff) -> Iterator[Any]:
     """The second library: functions that both have from the first, but for those that differ."""
     from_after = {one.after for one in diff.functions if one.after is not None}
     for old, new in diff.function_names.items():
@@ -133,11 +124,48 @@ def _functions(before: Document, diff: Diff, names: _Names) -> Iterator[Any]:
             function = protos.FunctionDef()
             function.CopyFrom(before.functions[old])
             function.signature.name = new
-            for node in function.node_def:
-                names.rename_calls(node.attr)
+            _bring_over(diff.after.functions[new], function)
             yield function
     for name in sorted(from_after):
         yield diff.after.functions[name]
+
+
+def _bring_over(there: Any, function: Any) -> None:
+    """Give a copy of a function of the first library the made-up names of its twin in the second one."""
+    bring_counters(there.attr, function.attr)
+    for place, argument in there.arg_attr.items():
+        if place in function.arg_attr:
+            bring_counters(argument.attr, function.arg_attr[place].attr)
+    _rename_ends(there.signature, function)
+    twins = {node.name: node for node in there.node_def}
+    for node in function.node_def:
+        if node.name in twins:
+            _bring_made_up(twins[node.name].attr, node.attr)
+
+
+def _rename_ends(there: Any, function: Any) -> None:
+    """Call arguments and results as those at the same place of another signature."""
+    arguments: dict[str, str] = {}
+    for mine, other in zip(function.signature.input_arg, there.input_arg, strict=True):
+        arguments[mine.name] = mine.name = other.name
+    returned = {name: arguments.get(text, text) for name, text in function.ret.items()}
+    function.ret.clear()
+    for mine, other in zip(function.signature.output_arg, there.output_arg, strict=True):
+        if mine.name in returned:
+            function.ret[other.name] = returned.pop(mine.name)
+        mine.name = other.name
+    function.ret.update(returned)
+    for node in function.node_def:
+        node.input[:] = [arguments.get(text, text) for text in node.input]
+
+
+def _bring_made_up(there: Any, attrs: Any) -> None:
+    """Take over the names of functions and what else is made up; what differs besides is not for here."""
+    bring_counters(there, attrs)
+    for name, value in attrs.items():
+        if name in there:
+            for mine, other in zip(_calls(value), _calls(there[name]), strict=False):
+                mine.name = other.name
 
 
 def _meta(before: Document, diff: Diff, names: _Names) -> Any | None:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.analysis.diff.generated import base_name
+from graphviewer.analysis.diff.titles import titles
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Ints
 from graphviewer.model.overlay import Overlay
@@ -77,6 +79,8 @@ class FunctionChange:
         before, after: its name on each side; None where it is absent.
         reason: one line for people.
         match: how the two sides were recognised: ``name``, ``structure`` (called from the same place), ``none``.
+        details: what differs in what is declared: ``arguments``, ``results`` and ``attributes``, pairs of texts by
+            name.
         inside: what became of its nodes: a comparison of two documents in which the arguments come first, then the
             nodes, then the results. None where it is on one side only.
     """
@@ -86,11 +90,14 @@ class FunctionChange:
     after: str | None
     reason: str
     match: str
+    details: Mapping[str, Any] = field(default_factory=dict)
     inside: Diff | None = None
 
     def to_json(self) -> dict[str, Any]:
         """An entry of ``functions``."""
         plain = {key: getattr(self, key) for key in ("status", "before", "after", "reason", "match")}
+        if self.details:
+            plain["details"] = dict(self.details)
         if self.inside is not None:
             plain["summary"] = self.inside.summary()
             plain["changes"] = [change.to_json() for change in self.inside.changes]
@@ -108,7 +115,8 @@ class Diff:
             ports of a cut pipeline become one placeholder each.
         status_before, status_after: int8 [nodes], index into ``STATUSES``.
         functions: library functions that are not the same on both sides, compared inside.
-        function_names: name in the second library of every function that both have, by its name in the first.
+        function_names: name in the second library of every function that both have, by its name in the first. What
+            differs in such a function is told in ``functions``, and not of the nodes that call it.
         signatures: what differs between the SignatureDefs, where both files can have some.
     """
 
@@ -131,6 +139,26 @@ class Diff:
         signatures: they name parts of a graph, and most files have none.
         """
         return not self.changes and not any(one.inside is not None for one in self.functions)
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """What the two are called, told apart where they have one name."""
+        return titles(self.before, self.after)
+
+    @cached_property
+    def renamed_functions(self) -> Mapping[str, str]:
+        """Name in the second library of the functions that are called otherwise there, by name in the first."""
+        return {old: new for old, new in self.function_names.items() if old != new}
+
+    @property
+    def note(self) -> str:
+        """What differs although the graphs are the same, in words; empty where nothing does, or the graphs differ."""
+        count = len(self.renamed_functions)
+        if not count or not self.same:
+            return ""
+        are_generated = all(base_name(old) == base_name(new) for old, new in self.renamed_functions.items())
+        names = "generated names" if are_generated else "names"
+        return f"only {names} of functions differ: {count:,} function{'s' * (count != 1)}"
 
     def summary(self) -> dict[str, int]:
         """Nodes per status, all statuses listed; a node that is on both sides counts once."""
@@ -185,11 +213,13 @@ class Diff:
 
     def to_json(self) -> dict[str, Any]:
         """The document that the contract fixes for ``diff --json``; see ``resources/schema/diff-1.json``."""
-        more = {
+        more: dict[str, Any] = {
             key: [one.to_json() for one in found]
             for key, found in (("functions", self.functions), ("signatures", self.signatures))
             if found
         }
+        if self.renamed_functions:
+            more["function_names"] = dict(self.renamed_functions)
         return {
             "version": FORMAT_VERSION,
             "before": _side(self.before, len(self.match)),

@@ -9,6 +9,7 @@ from graphviewer.analysis import ops
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.registry import CODE
 from graphviewer.analysis.roles.vote import Assignment
+from graphviewer.model.bodies import Unfolded, unfold
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
 
@@ -24,9 +25,10 @@ def markers(given: Assignment, outputs: Sequence[Endpoint], inputs: Sequence[End
     facts = given.facts
     inference = given.has("inference")
     chosen = facts.named(endpoint.node for endpoint in inputs)
+    in_training = training_mode(facts) | training_calls(facts)
     found: dict[int, set[str]] = {}
     for marker, mask in (
-        ("training_mode", (training_mode(facts) & ~given.has("gradient")) | (inference & _feeds_statistics(given))),
+        ("training_mode", (in_training & ~given.has("gradient")) | (inference & _feeds_statistics(given))),
         ("random", facts.family(ops.is_random_op)),
         ("stateful", facts.family(ops.is_stateful)),
         ("variable", facts.variables),
@@ -43,6 +45,28 @@ def training_mode(facts: Facts) -> Mask:
     """bool [n]: computes otherwise in training than in inference: batch norms on batch statistics, dropout."""
     norms = np.flatnonzero(facts.family(ops.BATCH_NORM_OPS)).tolist()
     return facts.mask(node for node in norms if ops.uses_batch_statistics(facts.document.node(node))) | _dropout(facts)
+
+
+def training_calls(facts: Facts) -> Mask:
+    """bool [n]: calls of functions that hold, themselves or in a call inside, what ``training_mode`` finds.
+
+    The functions are opened only where their ops allow for it; what an input pipeline calls is no part of a network.
+    """
+    found = facts.mask(node for node, inner in facts.called_ops.items() if _may_train(inner))
+    if not found.any():
+        return found
+    calls = found & ~facts.family(ops.is_pipeline_op)
+    whole = unfold(facts.document)
+    if not isinstance(whole, Unfolded) or whole is facts.document or not calls.any():
+        return np.zeros(facts.count, np.bool_)
+    inside = np.flatnonzero(training_mode(Facts(whole))[facts.count :])
+    return facts.mask(whole.caller[inside].tolist()) & calls
+
+
+def _may_train(inner: frozenset[str]) -> bool:
+    """Ops inside a call, of which a batch norm or a dropout may be."""
+    drops = bool(inner & DROPOUT_ENDS) and any(ops.is_random_op(op) and "Uniform" in op for op in inner)
+    return drops or bool(inner & ops.BATCH_NORM_OPS)
 
 
 def _dropout(facts: Facts) -> Mask:

@@ -1,7 +1,15 @@
 """Checkpoints: V2 bundles and V1 tables, read without TensorFlow."""
 
 from graphviewer.formats.checkpoint.checkpoint import OBJECT_GRAPH_KEY, Checkpoint
-from graphviewer.formats.checkpoint.find import Step, checkpoint_steps, data_files, find_checkpoint, stem_of, v1_files
+from graphviewer.formats.checkpoint.find import (
+    Step,
+    checkpoint_steps,
+    data_files,
+    find_checkpoint,
+    how_chosen,
+    stem_of,
+    v1_files,
+)
 from graphviewer.formats.checkpoint.open import index_problem, open_checkpoint
 from graphviewer.formats.checkpoint.slices import WHOLE, Slice, parse_slice_spec
 
@@ -14,6 +22,7 @@ __all__ = [
     "checkpoint_steps",
     "data_files",
     "find_checkpoint",
+    "how_chosen",
     "index_problem",
     "open_checkpoint",
     "parse_slice_spec",

@@ -18,6 +18,7 @@ __all__ = [
     "checkpoint_steps",
     "data_files",
     "find_checkpoint",
+    "how_chosen",
     "is_checkpoint",
     "missing_v1_shards",
     "stem_of",
@@ -80,6 +81,19 @@ def checkpoint_steps(folder: Path | str) -> list[Step]:
             prefixes.setdefault(path.with_name(_V1_SHARD.sub("", path.name) or path.name), path)
     steps = [Step(prefix, _step(prefix.name), path.stat().st_mtime_ns) for prefix, path in prefixes.items()]
     return sorted(steps, key=lambda step: (-1 if step.step is None else step.step, step.mtime_ns))
+
+
+def how_chosen(prefix: Path) -> tuple[str, int]:
+    """Why ``find_checkpoint`` takes a checkpoint of a folder, and how many are there.
+
+    One of ``only``, ``state`` (the folder's state file names it), ``newest``, ``name`` (it has the graph's name).
+    """
+    steps = checkpoint_steps(prefix.parent)
+    if len(steps) <= 1:
+        return "only", 1
+    if next(_named_by_state(prefix.parent), None) == prefix:
+        return "state", len(steps)
+    return "newest" if steps[-1].prefix == prefix else "name", len(steps)
 
 
 def is_checkpoint(prefix: Path) -> bool:

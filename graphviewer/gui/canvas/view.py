@@ -98,7 +98,8 @@ class GraphCanvas(pg.GraphicsView):
 
         Args:
             scene: what to show; None for nothing.
-            anchor: an item whose box stays where it is in the window although the drawing around it changed.
+            anchor: an item whose box stays where it is in the window although the drawing around it changed. It says
+                nothing where another graph was shown, or the same one with other items.
         """
         before, camera, after = self.scene_shown, self.camera, scene or empty_scene()
         self.scene_shown = after
@@ -109,7 +110,7 @@ class GraphCanvas(pg.GraphicsView):
             self.minimap.set_scene(after, self.look)
         else:
             self.minimap.set_selection(after)
-        if before.drawing is not after.drawing and anchor is not None:
+        if before.drawing is not after.drawing and before.scopes is after.scopes and anchor is not None:
             self._keep_place(before, after, anchor)
             self._move_boxes(before, after, camera)
 

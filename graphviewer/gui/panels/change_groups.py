@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtWidgets import QWidget
-
+from graphviewer.gui.panels.tables import TableModel, as_lines
 from graphviewer.gui.state.session import Selection
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.model.overlay import role_label
 
-Index = QModelIndex | QPersistentModelIndex
 _GONE, _NEW = ("removed", "spliced"), ("added",)
 _DEEPEST = 2  # scopes further inside are in the drawing, rolled up on their boxes
 
@@ -71,47 +68,19 @@ def _group(name: str, counts: Mapping[str, int], selection: Selection | None = N
 
 
 GROUPINGS = {"by op kind": by_op_kind, "by scope": by_scope, "by role": by_role_of_before}
-_COLUMNS = ("Group", "Before", "After", "Difference", "Nodes by status")
 
 
-class GroupsModel(QAbstractTableModel):
+class GroupsModel(TableModel):
     """Groups as rows."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.groups: Sequence[Group] = ()
-
-    def set_groups(self, groups: Iterable[Group]) -> None:
-        """Show other rows."""
-        self.beginResetModel()
-        self.groups = list(groups)
-        self.endResetModel()
+    HEADINGS = ("Group", "Before", "After", "Difference", "Nodes by status")
+    NUMBERS = frozenset({1, 2, 3})
 
     def as_text(self) -> str:
         """All groups as lines with tabs between the columns, headings first."""
-        rows = [
-            (one.name, str(one.before), str(one.after), str(one.after - one.before), one.text) for one in self.groups
-        ]
-        return "\n".join("\t".join(row) for row in [_COLUMNS, *rows])
+        rows = ((one.name, str(one.before), str(one.after), str(one.after - one.before), one.text) for one in self.rows)
+        return as_lines(self.HEADINGS, rows)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.groups)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return len(_COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _COLUMNS[section]
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        group, column = self.groups[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            change = group.after - group.before
-            return (group.name, f"{group.before:,}", f"{group.after:,}", f"{change:+,}" if change else "", group.text)[
-                column
-            ]
-        if role == Qt.ItemDataRole.TextAlignmentRole and column in (1, 2, 3):
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        return None
+    def text(self, row: Group, column: int) -> str:
+        change = row.after - row.before
+        return (row.name, f"{row.before:,}", f"{row.after:,}", f"{change:+,}" if change else "", row.text)[column]

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from graphviewer.gui.panels.bars import BeforeAfterBars, Total
 from graphviewer.gui.panels.change_groups import GROUPINGS, GroupsModel
 from graphviewer.gui.panels.changes_model import REASON, SIGNS, ChangesModel
+from graphviewer.gui.panels.tables import as_list
 from graphviewer.gui.state.selection import AFTER, BEFORE, Selection
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison
@@ -58,7 +59,7 @@ class ChangesPanel(QWidget):
         self.shown_groups = QSortFilterProxyModel(self, filterCaseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
         self.shown_groups.setFilterKeyColumn(-1)
         self.shown_groups.setSourceModel(self.groups)
-        self.table = QTableView(sortingEnabled=False, showGrid=False, wordWrap=False)
+        self.table = QTableView(sortingEnabled=False, wordWrap=False)
         self.table.setModel(self.model)
         self._lay_out()
         self.grouping.currentTextChanged.connect(self._group)
@@ -72,15 +73,9 @@ class ChangesPanel(QWidget):
         session.overlay_changed.connect(self._group_roles)
 
     def _lay_out(self) -> None:
-        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(22)
-        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        as_list(self.table)
         self.table.setItemDelegateForColumn(REASON, FromItsBeginning(self.table))
-        header = self.table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        header.setStretchLastSection(True)
+        self.table.horizontalHeader().setStretchLastSection(True)
         self._size_columns()
         line = QHBoxLayout()
         line.addWidget(self.totals, 1)
@@ -108,7 +103,7 @@ class ChangesPanel(QWidget):
         """List the changes, or sum them up."""
         current, text = self._session.current, self.grouping.currentText()
         if not self.is_listing:
-            self.groups.set_groups(GROUPINGS[text](current) if isinstance(current, Comparison) else ())
+            self.groups.show_rows(GROUPINGS[text](current) if isinstance(current, Comparison) else ())
         self._show_model(self.model if self.is_listing else self.shown_groups)
         self.status.setEnabled(self.is_listing)
         self._size_columns()
@@ -177,7 +172,7 @@ class ChangesPanel(QWidget):
     def _go(self, index: QModelIndex) -> None:
         if self.is_listing:
             self.go_to(self.model.rows[index.row()])
-        elif (selection := self.groups.groups[self.shown_groups.mapToSource(index).row()].selection) is not None:
+        elif (selection := self.groups.rows[self.shown_groups.mapToSource(index).row()].selection) is not None:
             self._session.select(selection, reveal=True)
 
     def go_to(self, row: int) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from graphviewer.gui.canvas.signs import STATUS_SIGNS
+from graphviewer.gui.panels.tables import Index, TableModel, as_lines
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme
 from graphviewer.gui.words.texts import tip
@@ -17,13 +18,12 @@ from graphviewer.model.overlay import role_label
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Change
 
-Index = QModelIndex | QPersistentModelIndex
 SIGNS = {status: mark for status, mark in STATUS_SIGNS.items() if mark}
-_COLUMNS = ("Status", "Node", "Op", "Reason")
-REASON = _COLUMNS.index("Reason")
+REASON = 3
+"""The column of the sentences."""
 
 
-class ChangesModel(QAbstractTableModel):
+class ChangesModel(TableModel):
     """Changes as rows.
 
     A filter of Qt's would ask for the texts of every row in the GUI thread: a fifth of a second for 15,000 changes.
@@ -33,32 +33,25 @@ class ChangesModel(QAbstractTableModel):
         rows: numbers of those that are shown.
     """
 
+    HEADINGS = ("Status", "Node", "Op", "Reason")
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self.changes: Sequence[Change] = ()
-        self.rows: Sequence[int] = ()
         self._comparison: Comparison | None = None
 
     def set_comparison(self, comparison: Comparison | None) -> None:
         """Show the changes of another comparison."""
-        self.beginResetModel()
         self._comparison = comparison
         self.changes = comparison.changes if comparison else ()
-        self.rows = range(len(self.changes))
-        self.endResetModel()
+        self.show_rows(range(len(self.changes)))
 
     def take_reasons(self, comparison: Comparison) -> None:
         """Show the same changes with other reasons, the rows as they are."""
         if comparison is self._comparison and comparison.changes is not self.changes and self.rows:
             self.changes = comparison.changes
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(_COLUMNS) - 1))
-
-    def show_rows(self, rows: Sequence[int]) -> None:
-        """Show only these changes."""
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
+            self.refresh_columns(0, REASON)
 
     def fitting(self, status: str, text: str) -> Sequence[int]:
         """Numbers of the changes of a status (any if empty) with a text in name, op or reason, in any case of letters.
@@ -73,32 +66,19 @@ class ChangesModel(QAbstractTableModel):
 
     def text_of(self, rows: Sequence[int]) -> str:
         """Some changes, by number, as lines with tabs between the columns, headings first; for a background thread."""
-        changes, columns = self.changes, range(len(_COLUMNS))
-        lines = (
-            "\t".join([changes[row].status, *(self._text(changes[row], at) for at in columns[1:])]) for row in rows
-        )
-        return "\n".join(["\t".join(_COLUMNS), *lines])
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return len(_COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _COLUMNS[section]
-        return None
+        changes = [self.changes[row] for row in rows]
+        return as_lines(self.HEADINGS, ([one.status, *(self._text(one, at) for at in (1, 2, 3))] for one in changes))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         change = self.changes[self.rows[index.row()]]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(change, index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip(f"{change.before or '—'} → {change.after or '—'}\n{change.reason}")
         if role == Qt.ItemDataRole.ForegroundRole and index.column() == 0:
             return self.theme.category("diff", change.status).text
-        return None
+        return super().data(index, role)
+
+    def text(self, row: int, column: int) -> str:
+        return self._text(self.changes[row], column)
 
     def _text(self, change: Change, column: int) -> str:
         if column == 0:

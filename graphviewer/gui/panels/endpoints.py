@@ -65,7 +65,7 @@ class EndpointList(QWidget):
         self.entry.returnPressed.connect(self._typed)
         self.entry.textEdited.connect(self.problem.hide)
         self.entry.textEdited.connect(self._offer_names)
-        session.current_changed.connect(self._forget_names)
+        session.current_changed.connect(self._forget_tab)
         for signal in (session.endpoints_changed, session.suggestions_changed, session.current_changed):
             signal.connect(session.turns.later(self.refresh))
         self.refresh()
@@ -106,7 +106,7 @@ class EndpointList(QWidget):
         layout.addWidget(label, 1)
         remove.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         remove.setToolTip(f"No longer one of the {self._kind}")
-        remove.clicked.connect(lambda: self._session.toggle_endpoint(self._kind, endpoint))
+        remove.clicked.connect(lambda: self._remove(endpoint))
         layout.addWidget(remove)
         return row
 
@@ -119,12 +119,21 @@ class EndpointList(QWidget):
         self.heading.setVisible(bool(candidates))
         self.suggestions.setVisible(bool(candidates))
 
+    @property
+    def _is_of_before(self) -> bool:
+        """Whether the rows are those of another tab, or of what was chosen before: what is done to them is too late."""
+        return self._session.turns.awaits(self.refresh)
+
     def _show(self, item: QListWidgetItem) -> None:
-        self._session.select(Selection(item.data(Qt.ItemDataRole.UserRole).node), reveal=True)
+        if not self._is_of_before:
+            self._session.select(Selection(item.data(Qt.ItemDataRole.UserRole).node), reveal=True)
 
     def _use(self, item: QListWidgetItem) -> None:
-        endpoint = item.data(Qt.ItemDataRole.UserRole)
-        if endpoint not in getattr(self._session.family, self._kind):
+        if not self._is_of_before:
+            self._session.toggle_endpoint(self._kind, item.data(Qt.ItemDataRole.UserRole))
+
+    def _remove(self, endpoint: Endpoint) -> None:
+        if not self._is_of_before:
             self._session.toggle_endpoint(self._kind, endpoint)
 
     def _typed(self) -> None:
@@ -136,7 +145,9 @@ class EndpointList(QWidget):
         else:
             self.entry.clear()
 
-    def _forget_names(self) -> None:
+    def _forget_tab(self) -> None:
+        """What was said of a name, and the names that are offered, are those of another graph."""
+        self.problem.hide()
         self.entry.setCompleter(None)
 
     def _offer_names(self) -> None:

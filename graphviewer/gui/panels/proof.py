@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -20,8 +21,16 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.gui.panels.feeds import FeedsForm, inputs_of
-from graphviewer.gui.panels.proof_words import VERDICT_COLUMNS, difference_row, number, run_words, verdict_words
+from graphviewer.gui.panels.proof_words import (
+    RUN_COLUMNS,
+    VERDICT_COLUMNS,
+    difference_row,
+    run_row,
+    run_words,
+    verdict_words,
+)
 from graphviewer.gui.panels.result import ResultView
+from graphviewer.gui.panels.tables import as_list, give_names_the_rest
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Version
 from graphviewer.gui.style.theme import Theme
@@ -36,8 +45,40 @@ _INSTEAD = "Compares with an output of the original that draws no random numbers
 _MOST_OUTPUTS = 16
 _NO_ORIGINAL = "Verify compares a result with what it was made from: apply an operation, or compare with another graph."
 _LONGEST = 24
-_GAP = 14  # pixels between columns
-_WIDEST_NAME, _WIDEST = 260, 220
+_GAP = 4  # pixels between columns
+_LEAST_NAME, _WIDEST = 90, 220
+
+
+class _Table(QTableWidget):
+    """Rows of texts; the names in the first column take the room that the others leave."""
+
+    def __init__(self) -> None:
+        super().__init__(wordWrap=False)
+        as_list(self)
+        self.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._give_names_the_rest()
+
+    def fill(self, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Show other rows under other headings."""
+        self.clear()
+        self.setColumnCount(len(titles))
+        self.setRowCount(len(rows))
+        self.setHorizontalHeaderLabels(titles)
+        for at, row in enumerate(rows):
+            for column, text in enumerate(row):
+                item = QTableWidgetItem(text)
+                item.setToolTip(tip(text))
+                self.setItem(at, column, item)
+        self.resizeColumnsToContents()
+        for column in range(1, len(titles)):
+            self.setColumnWidth(column, min(self.columnWidth(column) + _GAP, _WIDEST))
+        self._give_names_the_rest()
+
+    def _give_names_the_rest(self) -> None:
+        give_names_the_rest(self, 0, max(self.viewport().width() // 4, _LEAST_NAME))
 
 
 class ProofPanel(QWidget):
@@ -58,13 +99,7 @@ class ProofPanel(QWidget):
         self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.feeds = FeedsForm()
         self._seen = False
-        self.table = QTableWidget(showGrid=False)
-        self.table.verticalHeader().hide()
-        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        self.table.horizontalHeader().setStretchLastSection(True)
-        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
+        self.table = _Table()
         self.result = ResultView(session.background, theme)
         self._lay_out()
         self._connect()
@@ -180,10 +215,7 @@ class ProofPanel(QWidget):
         self.verify_button.setToolTip(_VERIFY if pair is not None else _NO_ORIGINAL)
         self.run_button.setEnabled(version is not None and not self._prover.is_running)
         found = self._verdict()
-        instead = found["instead"] if found is not None and not self._prover.is_running else ()
-        self.instead_button.setVisible(bool(instead))
-        name = instead[0].partition("=")[0] if instead else ""
-        self.instead_button.setText(f"Compare With {name if len(name) <= _LONGEST else '…' + name[-_LONGEST:]}")
+        self._offer_instead(found["instead"] if found is not None and not self._prover.is_running else ())
         if self._prover.is_running:
             self.words.setText(f"Running: {self._prover.state or 'waiting for the background process'} …")
         elif version is None:
@@ -197,6 +229,12 @@ class ProofPanel(QWidget):
         else:
             self.words.setText(_VERIFY if pair is not None else f"{_RUN} {_NO_ORIGINAL}")
         self.table.hide()
+
+    def _offer_instead(self, pairs: Sequence[str]) -> None:
+        """Offer outputs to compare, each as ``ORIGINAL=RESULT``; none: offer nothing."""
+        name = pairs[0].partition("=")[0] if pairs else ""
+        self.instead_button.setText(f"Compare With {name if len(name) <= _LONGEST else '…' + name[-_LONGEST:]}")
+        self.instead_button.setVisible(bool(pairs))
 
     def _fill_verdict(self, found: Mapping[str, Any]) -> None:
         against = "" if self._pair() is not None else _KERAS
@@ -214,12 +252,9 @@ class ProofPanel(QWidget):
 
     def _fill_run(self, found: Mapping[str, Any]) -> None:
         self.words.setText(run_words(found["feeds"]))
-        rows = [
-            (one["name"], one["dtype"], str(one["shape"]), *(number(one[key]) for key in ("min", "max", "mean")))
-            for one in found["outputs"]
-        ]
+        rows = list(map(run_row, found["outputs"]))
         at = max(self.table.currentRow(), 0)
-        self._fill(("Tensor", "Dtype", "Shape", "Min", "Max", "Mean"), rows)
+        self._fill(RUN_COLUMNS, rows)
         self.table.setVisible(len(rows) > 1)  # of one, the view beside it says all
         if rows:
             self.table.selectRow(min(at, len(rows) - 1))
@@ -237,21 +272,9 @@ class ProofPanel(QWidget):
         if path:
             self._prover.save(values, Path(path if Path(path).suffix else f"{path}.npy"))
 
-    def _fill(self, titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    def _fill(self, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self.table.blockSignals(True)  # the current row comes and goes with the rows
-        self.table.clear()
-        self.table.setColumnCount(len(titles))
-        self.table.setRowCount(len(rows))
-        self.table.setHorizontalHeaderLabels(titles)
-        for at, row in enumerate(rows):
-            for column, text in enumerate(row):
-                item = QTableWidgetItem(text)
-                item.setToolTip(tip(text))
-                self.table.setItem(at, column, item)
-        self.table.resizeColumnsToContents()
-        for column in range(len(titles)):
-            most = _WIDEST if column else _WIDEST_NAME
-            self.table.setColumnWidth(column, min(self.table.columnWidth(column) + _GAP, most))
+        self.table.fill(titles, rows)
         self.table.setVisible(bool(rows))
         self.table.blockSignals(False)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-VERDICT_COLUMNS = ("Output", "Shape", "Range", "Max difference", "Relative", "NaNs")
+VERDICT_COLUMNS = ("Output", "Verdict", "Max diff", "Relative", "Range", "Shape")
+RUN_COLUMNS = ("Tensor", "Dtype", "Shape", "Min", "Max", "Mean")
 _VERDICTS = {"same": "✓ The same", "different": "✕ Different", "cannot": "? Not verified"}
 _CANNOT = "cannot verify: "
 _MOST_NAMED, _MOST_PAIRS = 6, 3
@@ -77,13 +78,19 @@ def difference_row(one: Mapping[str, Any]) -> tuple[str, ...]:
     """A row of the table of outputs, as ``VERDICT_COLUMNS``."""
     shape = f"[{', '.join(map(str, one['shape']))}]"
     spread = "—" if one["min"] is None else f"{one['min']:.4g} … {one['max']:.4g}"
-    nan = "equal" if one["nan_equal"] else "differ"
-    return (one["name"], shape, spread, number(one["max_abs"]), number(one["max_rel"]), nan)
+    differs = "✕ differs" if one["nan_equal"] else "✕ NaNs differ"
+    verdict = differs if one["reason"] else "✓ same"
+    return (one["name"], verdict, _number(one["max_abs"], 3), _number(one["max_rel"], 3), spread, shape)
 
 
-def number(value: Any) -> str:
-    """Six digits, or a dash where there is none."""
-    return f"{value:.6g}" if isinstance(value, int | float) else "—"
+def run_row(one: Mapping[str, Any]) -> tuple[str, ...]:
+    """A row of the table of tensors, as ``RUN_COLUMNS``."""
+    return (one["name"], one["dtype"], str(one["shape"]), *(_number(one[key], 6) for key in ("min", "max", "mean")))
+
+
+def _number(value: Any, digits: int) -> str:
+    """So many digits, or a dash where there is none."""
+    return f"{value:.{digits}g}" if isinstance(value, int | float) else "—"
 
 
 def _names(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from graphviewer.errors import GraphViewerError
 from graphviewer.gui.panels import tensor_parts
 from graphviewer.gui.panels.picture import PictureView
+from graphviewer.gui.panels.tables import RIGHT, Index, TableModel
 from graphviewer.gui.panels.tensor_parts import Axes, Cells, Picture, image_axes
 from graphviewer.gui.state.background import Background
 from graphviewer.gui.style.theme import Theme
@@ -54,7 +55,7 @@ class Page(QWidget):
         file = self._file
 
         def failed(error: GraphViewerError) -> None:
-            self.note.setText(f"{error.message} {error.hint}")
+            self.note.setText(str(error))
 
         self._background.submit("values", f"values-{id(self)}", lambda: look(tensor_parts.read(file)), show, failed)
 
@@ -129,39 +130,24 @@ class ImagePage(Page):
         self.note.setText("; ".join(parts))
 
 
-class _CellModel(QAbstractTableModel):
+class _Cells(TableModel):
     """Texts in rows and columns, both counted from 0."""
 
-    def __init__(self, titles: Sequence[str] = (), parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._titles = titles
-        self.rows: Sequence[Sequence[str]] = ()
-
-    def show_rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Show other texts."""
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() or not self.rows else len(self.rows[0])
 
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.rows[index.row()][index.column()]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        return None
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        return str(section) if role == Qt.ItemDataRole.DisplayRole else None
 
-    def headerData(self, section: int, side: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        if not self._titles:
-            return str(section)
-        return self._titles[section] if side == Qt.Orientation.Horizontal else str(section + 1)
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        return RIGHT if role == Qt.ItemDataRole.TextAlignmentRole else super().data(index, role)
+
+
+class _Largest(TableModel):
+    """Places in a vector, and what is there."""
+
+    HEADINGS = ("Index", "Value")
+    NUMBERS = frozenset({0, 1})
 
 
 class TablePage(Page):
@@ -169,7 +155,7 @@ class TablePage(Page):
 
     def __init__(self, background: Background, parent: QWidget | None = None) -> None:
         super().__init__(background, parent)
-        self.model = _CellModel(parent=self)
+        self.model = _Cells(self)
         self.table = _table(self.model)
         self.spins: list[QSpinBox] = []
         self.choices.addWidget(self.note, 1)
@@ -210,7 +196,7 @@ class LargestPage(Page):
 
     def __init__(self, background: Background, parent: QWidget | None = None) -> None:
         super().__init__(background, parent)
-        self.model = _CellModel(("Index", "Value"), self)
+        self.model = _Largest(self)
         self.table = _table(self.model)
         self.row = _spin("row ")
         self.choices.addWidget(self.row)
@@ -252,7 +238,7 @@ def _limit(spin: QSpinBox, count: int) -> None:
     spin.blockSignals(False)
 
 
-def _table(model: _CellModel) -> QTableView:
+def _table(model: TableModel) -> QTableView:
     table = QTableView(wordWrap=False)
     table.setModel(model)
     table.verticalHeader().setDefaultSectionSize(_ROW)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.gui.panels.histogram import Histogram
+from graphviewer.gui.panels.tables import as_list, give_names_the_rest
 from graphviewer.gui.panels.variables_model import COLUMNS, STATUS, STATUSES, VariablesModel, note
 from graphviewer.gui.state.session import Selection, Session
 from graphviewer.gui.state.versions import Version
@@ -62,7 +63,7 @@ class _Table(QTableView):
     """Its names take the room that the other columns leave, and never too little to be read."""
 
     def __init__(self) -> None:
-        super().__init__(sortingEnabled=True, showGrid=False, wordWrap=False)
+        super().__init__(sortingEnabled=True, wordWrap=False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -70,8 +71,7 @@ class _Table(QTableView):
 
     def give_names_the_rest(self) -> None:
         """Fit the columns to the width of the table."""
-        others = sum(self.columnWidth(at) for at in range(len(COLUMNS)) if at != _NAME)  # a hidden one has none
-        self.setColumnWidth(_NAME, max(self.viewport().width() - others, _LEAST_NAME))
+        give_names_the_rest(self, _NAME, _LEAST_NAME)
 
 
 class VariablesPanel(QWidget):
@@ -111,13 +111,7 @@ class VariablesPanel(QWidget):
         self.rows.setFilterKeyColumn(1)
         self.table.setModel(self.rows)
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(22)
-        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        self.table.horizontalHeader().setHighlightSections(False)
+        as_list(self.table)
         for column, width in enumerate(_WIDTHS):
             self.table.setColumnWidth(column, width)
         self.lines.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from graphviewer.gui.panels.tables import Index, TableModel
 from graphviewer.gui.style.theme import Theme
 from graphviewer.gui.words.texts import tip
 
-Index = QModelIndex | QPersistentModelIndex
 STATUSES = {
     "only_graph": "✕ only graph",
     "differs": "≠ differs",
@@ -24,19 +24,20 @@ _TOKENS = {"both": "success", "only_graph": "error", "only_checkpoint": "muted",
 COLUMNS = ("Status", "Variable", "Checkpoint", "dtype", "Shape", "Bytes", "Parts", "Min", "Max", "Mean")
 _BYTES, _PARTS = COLUMNS.index("Bytes"), COLUMNS.index("Parts")
 _VALUES = {COLUMNS.index("Min"): "least", COLUMNS.index("Max"): "most", COLUMNS.index("Mean"): "mean"}
-_NUMBERS = frozenset({_BYTES, _PARTS, *_VALUES})
 _SORT = Qt.ItemDataRole.UserRole
 _NUMBER = re.compile(r"[0-9]+")
 STATUS = Qt.ItemDataRole.UserRole + 1
 
 
-class VariablesModel(QAbstractTableModel):
+class VariablesModel(TableModel):
     """The rows of the ``variables`` job."""
+
+    HEADINGS = COLUMNS
+    NUMBERS = frozenset({_BYTES, _PARTS, *_VALUES})
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self.rows: Sequence[Mapping[str, Any]] = ()
         self.values: dict[str, Mapping[str, Any]] = {}
         self._names: Mapping[str, str] = {}
 
@@ -53,46 +54,32 @@ class VariablesModel(QAbstractTableModel):
             values: by key, what the job ``values`` said; grows while the rows are shown.
             names: by key, what to call a variable that no graph has a name for.
         """
-        self.beginResetModel()
-        self.rows, self.values, self._names = rows, values, names
-        self.endResetModel()
+        self.values, self._names = values, names
+        self.show_rows(rows)
 
     def add_values(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Fill in values that have arrived."""
         self.values.update(values)
-        if self.rows:
-            self.dataChanged.emit(self.index(0, min(_VALUES)), self.index(len(self.rows) - 1, max(_VALUES)))
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return len(COLUMNS)
+        self.refresh_columns(min(_VALUES), max(_VALUES))
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.InitialSortOrderRole and section in _NUMBERS:
+        if role == Qt.ItemDataRole.InitialSortOrderRole and section in self.NUMBERS:
             return Qt.SortOrder.DescendingOrder  # the largest are what one looks for
-        return None
+        return super().headerData(section, orientation, role)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row, column = self.rows[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row, column)
         if role == _SORT:
             return self._sort_key(row, column)
         if role == STATUS:
             return row["status"]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip((row["key"] if column == 1 else None) or self._text(row, column))
+            return tip((row["key"] if column == 1 else None) or self.text(row, column))
         if role == Qt.ItemDataRole.ForegroundRole and column == 0:
             return self.theme.color(f"window.{_TOKENS[row['status']]}")
-        if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        return None
+        return super().data(index, role)
 
-    def _text(self, row: Mapping[str, Any], column: int) -> str:
+    def text(self, row: Mapping[str, Any], column: int) -> str:
         if column in _VALUES:
             number = self.values.get(row["key"] or "", {}).get(_VALUES[column])
             return "" if number is None else f"{number:.5g}"
@@ -115,7 +102,7 @@ class VariablesModel(QAbstractTableModel):
             return -1.0 if row["bytes"] is None else float(row["bytes"])
         if column == _PARTS:
             return float(len(row["slices"]))
-        return _NUMBER.sub(lambda found: found[0].zfill(9), self._text(row, column))  # 9 before 10
+        return _NUMBER.sub(lambda found: found[0].zfill(9), self.text(row, column))  # 9 before 10
 
 
 def note(row: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 from graphviewer.gui.canvas.look import ink_on
 from graphviewer.gui.canvas.signs import meaning, sign, title
 from graphviewer.gui.state.session import Session
-from graphviewer.gui.state.versions import Comparison, Version
+from graphviewer.gui.state.versions import Comparison, Tab, Version
 from graphviewer.gui.style.flow import FlowLayout
 from graphviewer.gui.style.theme import CategoryColors, Theme, load_font
 from graphviewer.model.overlay import Overlay
@@ -38,8 +38,11 @@ def swatch(colors: CategoryColors, mark: str, size: int = SWATCH) -> QIcon:
     return QIcon(pixmap)
 
 
-def _advice(version: Version) -> str:
-    """What is missing for a version to have roles."""
+def _advice(tab: Tab) -> str:
+    """What is missing for a tab to show roles."""
+    if isinstance(tab, Comparison) and tab.is_merged_shown:
+        return "Roles are shown side by side, not in the merged view."
+    version = tab.after if isinstance(tab, Comparison) else tab
     if version.document.kind == "checkpoint":
         return "A checkpoint holds variables only; its graph would say what each is for."
     return "Choose an output to see what each node is for."
@@ -76,9 +79,10 @@ class Legend(QWidget):
     def refresh(self) -> None:
         """Rebuild the chips for the overlay that is shown, where they would be others."""
         counts, kind = self._counts(), self._session.overlay_kind
-        version = self._session.version
-        advice = _advice(version) if not counts and kind == "roles" and version is not None else ""
-        shown = (kind, advice, tuple(counts.items()), frozenset(self._session.hidden.get(kind, ())), self._theme)
+        current = self._session.current
+        advice = _advice(current) if not counts and kind == "roles" and current is not None else ""
+        note = current.diff.note if kind == "diff" and isinstance(current, Comparison) else ""
+        shown = (kind, advice, note, tuple(counts.items()), frozenset(self._session.hidden.get(kind, ())), self._theme)
         if shown == self._shown:
             return
         self._shown = shown
@@ -87,7 +91,7 @@ class Legend(QWidget):
         if advice:
             self._add(QLabel(advice, self, objectName="subtle"))
         if kind == "diff" and counts:
-            headline = QLabel(_headline(counts, self._inside()), self, objectName="changeCount")
+            headline = QLabel(_headline(counts, self._inside(), note), self, objectName="changeCount")
             headline.setMinimumHeight(SWATCH + 7)  # of a chip: the line has one middle
             self._add(headline)
         for category, count in counts.items():
@@ -126,15 +130,20 @@ class Legend(QWidget):
         chip.setChecked(not hidden)
         inside = self._inside().get(category, 0) if kind == "diff" else 0
         chip.setToolTip(_explained(kind, category, count, inside, hidden=hidden))
-        chip.clicked.connect(lambda: self._session.toggle_category(category))
+        chip.clicked.connect(lambda: self._toggle(category))
         return chip
 
+    def _toggle(self, category: str) -> None:
+        """Hide a category, or show it again; not one of an overlay that is shown no more."""
+        if not self._session.turns.awaits(self.refresh):
+            self._session.toggle_category(category)
 
-def _headline(counts: Mapping[str, int], inside: Mapping[str, int]) -> str:
-    """How many nodes of a comparison are not the same, and how many of them are inside functions."""
+
+def _headline(counts: Mapping[str, int], inside: Mapping[str, int], note: str) -> str:
+    """How many nodes of a comparison are not the same, how many of them are inside functions, what else differs."""
     changes, in_functions = sum(counts.values()) - counts.get("unchanged", 0), sum(inside.values())
     if not changes:
-        return "<b>No changes</b>"
+        return f"<b>No changes</b>, {note}" if note else "<b>No changes</b>"
     told = f"<b>{changes:,} {'change' if changes == 1 else 'changes'}</b>"
     return f"{told}, {in_functions:,} in functions" if in_functions else told
 

@@ -144,6 +144,11 @@ class Pane(QObject):
         """The scope tree that is drawn: the document's, with stacks where the settings want them."""
         return self._drawn_scopes or self.subject.document.scopes
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the view is where it belongs: what is to be shown is drawn, and was brought into view."""
+        return self.drawing is not None and not self._fit_next
+
     def _restyle(self) -> None:
         """Lay out in another way: no place on the canvas means what it meant."""
         self._fit_next = True
@@ -170,7 +175,9 @@ class Pane(QObject):
         self._session.background.submit("layout", self._key, work, then, self._session.failed.emit)
 
     def _take(self, scopes: Scopes, drawing: Drawing, anchor: Selection | None) -> None:
-        is_first, self._drawn_scopes, self.drawing = self.drawing is None, scopes, drawing
+        is_first = self.drawing is None
+        is_lost = not is_first and self._is_view_empty()  # by someone who moved away from all that is drawn
+        self._drawn_scopes, self.drawing = scopes, drawing
         self._is_unmeasured |= is_first
         self._session.stacks = scopes.stacks if isinstance(scopes, StackedScopes) else {}
         item = self.item_of(anchor) if anchor else None
@@ -178,8 +185,8 @@ class Pane(QObject):
         if self._fit_next:
             self._fit_next = False
             self._begin()
-        elif is_first and self.subject.side != AFTER and self._is_view_empty():
-            self.canvas.fit()  # other scopes were opened or closed since this view was left
+        elif not is_lost and self.subject.side != AFTER and self._is_view_empty():
+            self.canvas.fit()  # scopes were opened or closed, and what was looked at lies elsewhere
         if self._pending is not None:
             pending, self._pending = self._pending, None
             self.reveal(pending)

@@ -112,6 +112,7 @@ class Stage(QWidget):
         session.tabs_changed.connect(self._fill_tabs)
         session.current_changed.connect(self._show_current)
         session.selection_changed.connect(self._show_breadcrumb)
+        session.style_changed.connect(self._cameras.clear)  # every graph will lie elsewhere
 
     @cached_property
     def _panes(self) -> tuple[Pane, Pane]:
@@ -162,8 +163,13 @@ class Stage(QWidget):
         button.setToolTip("Close this tab")
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a Space must never close what is not saved
         known = ref(tab)  # a button outlives its tab by a turn of the event loop, and must not keep the graph in memory
-        button.clicked.connect(lambda: self.close_requested.emit(known()))
+        button.clicked.connect(lambda: self._ask_to_close(known()))
         return button
+
+    def _ask_to_close(self, tab: Tab | None) -> None:
+        """Pass the wish on, unless the tab is closed already."""
+        if tab in self._session.tabs:
+            self.close_requested.emit(tab)
 
     def _tab_chosen(self, at: int) -> None:
         if 0 <= at < len(self._session.tabs):
@@ -182,7 +188,7 @@ class Stage(QWidget):
             )
         if not others:
             menu.addAction("Nothing to compare with: open a second file").setEnabled(False)
-        menu.addAction("Close", lambda: self.close_requested.emit(tab))
+        menu.addAction("Close", lambda: self._ask_to_close(tab))
         menu.exec(self.tabs.mapToGlobal(where))
 
     # -- the current tab ----------------------------------------------------------------------------------------
@@ -191,7 +197,7 @@ class Stage(QWidget):
         previous, tab = self._shown, self._session.current
         if previous is None and tab is None:
             return
-        if previous is not None:
+        if previous is not None and self.left.is_in_place:
             self._cameras[previous] = self.left.canvas.camera
         self._shown = tab
         self.pages.setCurrentIndex(0 if tab is None else 1)
@@ -236,6 +242,7 @@ class Stage(QWidget):
             self._shown.is_merged_shown = checked
             self._cameras.pop(self._shown, None)
             self._fill_panes()
+            self._session.overlay_changed.emit()  # its counts are others now
             if self._session.selection is not None:
                 for pane in self.panes():  # what was looked at is looked at still
                     pane.reveal(self._session.selection)

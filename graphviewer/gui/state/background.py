@@ -39,6 +39,7 @@ class Background(QObject):
         super().__init__(parent)
         self._lanes: dict[str, queue.SimpleQueue[_Task]] = {}
         self._newest: dict[str, _Task] = {}
+        self._running: set[_Task] = set()
         self._closed = False
         self._arrived: deque[_Task] = deque()
         self._turn = QTimer(self, singleShot=True, interval=0)
@@ -72,6 +73,10 @@ class Background(QObject):
         """Whether a task whose key starts with ``prefix`` waits or runs."""
         return any(key.startswith(prefix) for key in self._newest)
 
+    def is_working(self) -> bool:
+        """Whether a lane runs a task, be its result awaited or not."""
+        return bool(self._running)
+
     def close(self) -> None:
         """Deliver nothing any more."""
         self._closed = True
@@ -87,10 +92,13 @@ class Background(QObject):
         """One task; a function of its own, so that a lane that waits does not keep the last graph in memory."""
         if self._newest.get(task.key) is not task:
             return
+        self._running.add(task)
         try:
             task.result = task.work()
         except Exception as error:
             task.error = error
+        finally:
+            self._running.discard(task)
         if not self._closed:
             self._finished.emit(task)
 

@@ -29,6 +29,10 @@ class Turns(QObject):
 
         return ask
 
+    def awaits(self, call: Callable[[], None]) -> bool:
+        """Whether this call is still to be made: until then a panel shows what was, and a click on it means nothing."""
+        return call in self._waiting
+
     def busy(self) -> bool:
         """Whether a call is still to be made."""
         return bool(self._waiting)

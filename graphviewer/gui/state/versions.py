@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from graphviewer.export.code import Step
     from graphviewer.gui.state.twins import Twins
     from graphviewer.layout.nested import NestedLayout
+    from graphviewer.model.graph import Graph
     from graphviewer.model.part import Part
 
 
@@ -82,7 +83,7 @@ class Isolated:
         return self._cut[overlay]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # its text would be that of the whole graph
 class Version:
     """One graph of a family.
 
@@ -166,7 +167,7 @@ class Version:
         return whole if self.isolated is None else self.isolated.cut(whole)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Comparison:
     """Two versions side by side, and as one merged graph.
 
@@ -207,6 +208,11 @@ class Comparison:
         self.purposes, self.diff, self.unfolded, self.merged_overlay = purposes, unfolded.diff, unfolded, merged
 
     @property
+    def graphs(self) -> tuple[Graph, Graph]:
+        """What was compared; of a checkpoint, the nodes that are drawn for its variables."""
+        return self.diff.before.graph, self.diff.after.graph
+
+    @property
     def changes(self) -> Sequence[Change]:
         """All changes, those inside functions last."""
         return self.unfolded.changes
@@ -217,7 +223,7 @@ class Comparison:
             node = -1 if selection.is_scope else self.merged.document.graph.index.get(selection.path, -1)
             old = int(self.merged.from_before[node]) if node >= 0 and self.merged.from_after[node] < 0 else -1
             if old >= 0:
-                return self.before, Selection(self.before.document.graph.names[old], False, BEFORE)
+                return self.before, Selection(self.graphs[BEFORE].names[old], False, BEFORE)
         is_there = selection.item(self.after.document.unfolded.scopes) is not None
         side = selection.side if selection.side != ANY else AFTER if is_there else BEFORE
         return (self.before, self.after)[side], selection._replace(side=side)
@@ -233,9 +239,10 @@ class Comparison:
         return self.before.family
 
     def overlay(self, kind: str) -> Overlay | None:
-        """The overlay of a kind for the merged graph, or else for the one after."""
+        """The overlay of a kind for the merged graph, or else for the one after, or before where only that has one."""
         if not self.is_merged_shown:
-            return self.after.overlay(kind)
+            after = self.after.overlay(kind)
+            return self.before.overlay(kind) if after is None else after
         return self.merged_overlay if kind == "diff" else self.lenses.get(kind)
 
     @property

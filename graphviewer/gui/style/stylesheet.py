@@ -82,6 +82,9 @@ QTabBar::tab { background: transparent; color: $muted; padding: 6px 12px; border
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: $text; }
 QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar::tear { width: 0; }
+QTabBar QToolButton { padding: 0; }
+QTabBar QToolButton#closeTab { padding: 4px 6px; }
 
 QDockWidget { titlebar-close-icon: none; titlebar-normal-icon: none; }
 QDockWidget::title { background: $background; color: $muted; padding: 6px 8px; text-align: left; }

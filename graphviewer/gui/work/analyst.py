@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.errors import GraphViewerError, ReadError
 from graphviewer.gui.state.session import Session
-from graphviewer.gui.state.versions import Comparison, Version
+from graphviewer.gui.state.versions import Comparison, Tab, Version
 from graphviewer.gui.work.jobs import Callbacks, Jobs
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.problem import Problem
@@ -26,6 +26,7 @@ from graphviewer.worker.protocol import Failed
 if TYPE_CHECKING:
     from graphviewer.analysis.diff import Pin
     from graphviewer.analysis.unfolded_diff import UnfoldedDiff
+    from graphviewer.model.document import Document
 
 
 class Analyst(QObject):
@@ -134,12 +135,16 @@ class Analyst(QObject):
     def compare(self, before: Version, after: Version, pins: Sequence[Pin] | None = None) -> None:
         """Diff two versions or documents and open the comparison, or show it where it is open already.
 
-        ``pins`` replace those of a comparison that is open: it is made again, in the same tab.
+        ``pins`` replace those of a comparison that is open: it is made again, in the same tab. Nothing comes of it
+        where a tab that it needs is closed.
         """
         tabs = (tab for tab in self._session.tabs if isinstance(tab, Comparison))
         known = next((tab for tab in tabs if (tab.before, tab.after) == (before, after)), None)
         if known is not None and pins is None:
             self._session.show_tab(known)
+            return
+        needed = [before, after] if known is None else [before, after, known]
+        if not self._are_open(needed):
             return
         pins = tuple(pins or ())
         provenance = after.provenance if after.parent is before else None
@@ -155,9 +160,9 @@ class Analyst(QObject):
             from graphviewer.gui.state.loading import lay_out
             from graphviewer.gui.state.twins import Twins
 
-            roles = before.roles
-            diff = explained(compare(before.document, after.document, provenance, pins=pins), roles)
-            merged = in_place(merge(before.document, after.document, diff))
+            roles, graphs = before.roles, (_with_nodes(before.document), _with_nodes(after.document))
+            diff = explained(compare(*graphs, provenance, pins=pins), roles)
+            merged = in_place(merge(*graphs, diff))
             totals = (totals_of(before.document), totals_of(after.document))
             diff.summary()  # views ask for it and for names first: they are not left to the GUI thread
             unfolded, overlay = unfold_diff(diff), unfolded_overlay(merged)
@@ -169,7 +174,9 @@ class Analyst(QObject):
             )
 
         def then(comparison: Comparison) -> None:
-            if known in self._session.tabs:
+            if not self._are_open(needed):
+                return
+            if known is not None:
                 comparison.is_merged_shown, comparison.opened_before = known.is_merged_shown, known.opened_before
                 self._session.replace_tab(known, comparison)
             else:
@@ -179,6 +186,9 @@ class Analyst(QObject):
 
         key = f"compare-{id(before)}-{id(after)}"
         self._session.background.submit("analysis", key, work, then, self._session.failed.emit)
+
+    def _are_open(self, tabs: Iterable[Tab]) -> bool:
+        return all(tab in self._session.tabs for tab in tabs)
 
     def _explain(self, comparison: Comparison) -> None:
         """Find out what the nodes that went away were for: for the chosen outputs, or else for what survived."""
@@ -222,6 +232,11 @@ class Analyst(QObject):
 
 def _suggestions(found: list[Mapping[str, Any]]) -> list[Suggestion]:
     return [Suggestion(one["name"], one["score"], one["reason"]) for one in found]
+
+
+def _with_nodes(document: Document) -> Document:
+    """What is compared: of a checkpoint, which has no nodes of its own, those that are drawn for its variables."""
+    return document if len(document.graph) else document.unfolded
 
 
 def _read_overlay(path: Path) -> Overlay:

@@ -75,6 +75,7 @@ class Prover(QObject):
             "feeds": dict(feeds),
             "checkpoint": str(checkpoint) if checkpoint else None,
             "allow": allow,
+            **_matching(before, after),
         }
 
         def done(found: Mapping[str, Any]) -> str:
@@ -230,6 +231,16 @@ def chosen_outputs(before: Version, after: Version) -> list[str]:
     names = list(map(str, made or after.family.outputs or before.family.outputs))
     both = before.document.graph.index.keys() & after.document.graph.index.keys()
     return [name for name in names if parse_input(name)[0] in both]
+
+
+def _matching(before: Version, after: Version) -> dict[str, str]:
+    """Which values the variables of the original had when it was frozen on the way to the result."""
+    version, found = after, dict[str, str]()
+    while version is not before and version.parent is not None:
+        made = version.provenance.parameters if version.provenance is not None else {}
+        found = found or {name: str(made[name]) for name in ("saver", "rename") if made.get(name)}
+        version = version.parent
+    return found if version is before else {}
 
 
 def verdict_line(found: Mapping[str, Any]) -> str:

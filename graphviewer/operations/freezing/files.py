@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer.analysis.control_flow import variables_behind
-from graphviewer.analysis.ops import PLACEHOLDER_OPS, VARIABLE_OPS, is_assign
+from graphviewer.analysis.asset_paths import asset_files, settled_variables
+from graphviewer.analysis.ops import PLACEHOLDER_OPS, VARIABLE_OPS
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.making import const_node
 from graphviewer.model.names import parse_input
 from graphviewer.model.tensors import TensorError, tensor_value
-from graphviewer.operations.assets import asset_files, assets_folder
+from graphviewer.operations.assets import assets_folder
 from graphviewer.operations.registry import FileUse
 from graphviewer.operations.selection import Selection, join
 from graphviewer.protos import DataType
@@ -59,22 +59,6 @@ class PathConstant:
         return const_node(self.name, self.dtype, values=value)
 
 
-def settled_variables(document: Document) -> dict[int, str]:
-    """Variables that hold the path of an asset, by node number: the name of the file."""
-    graph, assets = document.graph, asset_files(document)
-    if not assets:
-        return {}
-    behind = variables_behind(graph)
-    found = {}
-    for endpoint, file in assets.items():
-        number = graph.index.get(endpoint.node)
-        for writer in graph.consumers(number) if number is not None else ():
-            inputs = graph.inputs(writer)
-            if is_assign(graph.ops[writer]) and len(inputs) > 1 and inputs[1] == number and behind[inputs[0]] >= 0:
-                found[int(behind[inputs[0]])] = file
-    return found
-
-
 def path_constants(selection: Selection, fillers: Sequence[int], folder: str) -> dict[int, PathConstant]:
     """The nodes of a selection that hold paths of files and must be written anew, by number.
 
@@ -103,7 +87,8 @@ def path_constants(selection: Selection, fillers: Sequence[int], folder: str) ->
         elif graph.ops[number] != "Const":
             raise OperationError(
                 f"'{name}' holds the path of the asset '{file}', and it is not known where that lies.",
-                "Say where it will lie with --assets.",
+                "Say where it will lie: name the assets folder.",
+                shell="Say where it will lie with --assets.",
             )
     return found
 

@@ -151,7 +151,8 @@ class Functions:
                     f"{body.where(name)} ({node.op}) hands another variable on where it was given "
                     f"'{values[at].variable}'; which one TensorFlow reads depends on how it runs the loop, so it "
                     "cannot be frozen.",
-                    "Choose outputs that do not need it, or cut there with --input.",
+                    "Choose outputs that do not need it, or name an input there.",
+                    shell="Choose outputs that do not need it, or cut there with --input.",
                 )
 
     def _redirect(self, body: Body, name: str, values: Arguments, depth: int) -> None:

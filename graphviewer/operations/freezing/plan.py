@@ -12,7 +12,7 @@ import numpy as np
 from graphviewer.analysis.control_flow import waits_without_use
 from graphviewer.analysis.effects import effect_only
 from graphviewer.analysis.ops import VARIABLE_OPS
-from graphviewer.errors import TrainingModeError
+from graphviewer.errors import OperationError, TrainingModeError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
@@ -159,6 +159,14 @@ def _waits_without_use(document: Document) -> Mask:
 def _training_mode(selection: Selection, allowed: bool) -> TrainingMode:
     mode = find_training_mode(selection)
     refusal = mode.refusal()
+    if refusal and not allowed and mode.kept.issuperset(mode.fixed):
+        why = "Inference mode leaves bodies of loops, and of conditionals on what is computed, as they are"
+        other = "choose outputs of the validation tower, which shares the variables"
+        raise OperationError(
+            refusal,
+            f"{why}: {other}, or allow training mode.",
+            shell=f"{why}: {other}, or allow it with --allow-training-mode.",
+        )
     if refusal and not allowed:
         raise TrainingModeError(
             refusal,

@@ -101,7 +101,8 @@ def _rewrite(site: Site) -> Iterable[int]:
     if is_variable_write(op) and site.slot == 0:
         raise OperationError(
             f"{site.body.where(site.node.name)} ({op}) updates a variable, and the outputs depend on it.",
-            "Choose outputs that do not, or cut there with --input.",
+            "Choose outputs that do not, or name an input there.",
+            shell="Choose outputs that do not, or cut there with --input.",
         )
     return _use_value(site)
 
@@ -117,7 +118,8 @@ def _use_value(site: Site) -> Iterable[int]:
         raise OperationError(
             f"{site.body.where(site.node.name)} ({site.node.op}) uses the variable '{site.value.variable}' itself, "
             "not its value, so it cannot be frozen.",
-            "Choose other outputs, or cut there with --input.",
+            "Choose other outputs, or name an input there.",
+            shell="Choose other outputs, or cut there with --input.",
         )
     site.body.read.append((site.node.name, site.value.variable))
     return ()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,19 +15,26 @@ from graphviewer.analysis.ops import (
     PLACEHOLDER_OPS,
     SHAPE_OPS,
     SWITCH_OPS,
+    is_pipeline_op,
     is_random_op,
-    uses_batch_statistics,
 )
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.markers import DROPOUT_STEPS, training_mode
+from graphviewer.model.bodies import Opened, Unfolded, unfold
 from graphviewer.model.document import Document
+from graphviewer.model.function_body import ARGUMENT_OP
 from graphviewer.model.graph import Graph, Mask
 from graphviewer.model.tensors import TensorError, tensor_value
-from graphviewer.operations.library import called
+from graphviewer.operations.library import reached
 from graphviewer.operations.selection import Selection, join
 
 _DROPOUT_ARITHMETIC = DROPOUT_STEPS | {"Identity", "RealDiv", "Reshape"}
 _DROPOUT_LENGTH = 8
+_MOST_STEPS = 64
+"""Identities and arguments between a condition and the constant that it is."""
+_LOOPS = frozenset({"StatelessWhile", "While"})
+_BRANCHES = MappingProxyType({"then_branch": True, "else_branch": False})
+"""The condition with which an If calls a function."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +45,14 @@ class TrainingMode:
         fixed: always do; names, functions' nodes as ``function/node``.
         fed: only when a value is fed so; by name, what decides.
         random: draw random numbers for something else than these.
+        kept: those of ``fixed`` in bodies that stay functions: of loops, and of conditionals on what is computed.
+            No operation mends them.
     """
 
     fixed: tuple[str, ...]
     fed: dict[str, str]
     random: tuple[str, ...]
+    kept: frozenset[str] = frozenset()
 
     def refusal(self) -> str:
         """The sentence about ``fixed``; empty when there are none."""
@@ -76,20 +86,64 @@ class TrainingMode:
 
 
 def find_training_mode(selection: Selection) -> TrainingMode:
-    """Batch norms on batch statistics, dropout and random ops among what a selection keeps."""
-    document, graph = selection.document, selection.graph
-    kept = np.flatnonzero(selection.mask & training_mode(Facts(document))).tolist()
-    fixed, fed = [], {}
-    for number in kept:
+    """Batch norms on batch statistics, dropout and random ops among what a selection keeps, in functions too."""
+    document, needed = _with_functions(selection)
+    graph = document.graph
+    found = np.flatnonzero(needed & training_mode(Facts(document))).tolist()
+    fixed: dict[str, int] = {}
+    fed: dict[str, str] = {}
+    for number in found:
         source = _decided_by(document, number)
         if source is None:
-            fixed.append(graph.names[number])
+            fixed[_named(document, number)] = number
         elif source:
-            fed[graph.names[number]] = source
-    random = np.flatnonzero(selection.mask & graph.of_ops(is_random_op)).tolist()
-    explained = graph.ancestors(kept, control=False) if kept else np.zeros(len(graph), bool)
-    others = tuple(graph.names[number] for number in random if not explained[number])
-    return TrainingMode((*fixed, *_in_functions(selection)), fed, others)
+            fed[_named(document, number)] = source
+    random = np.flatnonzero(needed & graph.of_ops(is_random_op)).tolist()
+    explained = graph.ancestors(found, control=False) if found else np.zeros(len(graph), bool)
+    others = (_named(document, number) for number in random if not explained[number])
+    kept = frozenset(name for name, number in fixed.items() if _stays_in_a_function(document, number))
+    return TrainingMode(tuple(fixed), fed, tuple(dict.fromkeys(others)), kept)
+
+
+def _with_functions(selection: Selection) -> tuple[Document, Mask]:
+    """What to search, and bool [n] of it: what the selection keeps, and the functions that it calls.
+
+    The functions are opened only where they hold a batch norm or random numbers. What a pipeline calls is left out: it
+    makes data, where random numbers belong.
+    """
+    document, graph = selection.document, selection.graph
+    calls = selection.mask & ~graph.of_ops(is_pipeline_op)
+    inner = reached(map(document.node, np.flatnonzero(calls).tolist()), document.graph_def.library)
+    ops = {node.op for name in inner for node in document.functions[name].node_def}
+    if not any(op in BATCH_NORM_OPS or is_random_op(op) for op in ops):
+        return document, selection.mask
+    whole = unfold(document)
+    assert isinstance(whole, Unfolded)  # there are functions
+    return whole, np.concatenate([selection.mask, (whole.caller >= 0) & calls[whole.caller]])
+
+
+def _named(document: Document, number: int) -> str:
+    """A node of the graph by its name, one of a function as ``function/node``."""
+    around = _around(document, number)
+    return document.graph.names[number] if around is None else f"{around.function}/{document.node(number).name}"
+
+
+def _around(document: Document, number: int) -> Opened | None:
+    """The function that a node is in."""
+    return document.around(number) if isinstance(document, Unfolded) else None
+
+
+def _stays_in_a_function(document: Document, number: int) -> bool:
+    """No operation puts the node into the graph: it is in a loop's body, or in a branch that no constant chooses."""
+    graph, around = document.graph, _around(document, number)
+    while around is not None and around.call >= 0:
+        op, inputs = graph.ops[around.call], graph.inputs(around.call)
+        if op in _LOOPS:
+            return True
+        if op in BRANCH_CALL_OPS and (not inputs or _constant_bool(document, inputs[0]) is None):
+            return True
+        around = _around(document, around.call)
+    return False
 
 
 def _decided_by(document: Document, number: int) -> str | None:
@@ -97,21 +151,54 @@ def _decided_by(document: Document, number: int) -> str | None:
 
     None when nothing does; empty when a constant switches it off for good.
     """
-    graph = document.graph
-    for switch, port in _switches_above(graph, number):
-        inputs = graph.inputs(switch)
-        if len(inputs) < 2 or graph.ops[inputs[1]] == "LoopCond":
-            continue
-        constant = _constant_bool(document, inputs[1])
+    for condition, wanted in _conditions(document, number):
+        constant = _constant_bool(document, condition)
         if constant is not None:
-            if constant != bool(port):
+            if wanted is not None and constant != wanted:
                 return ""
             continue
-        above = graph.ancestors([inputs[1]], control=False)
-        source = _first(graph, above & graph.of_ops(PLACEHOLDER_OPS))
+        source = _placeholder_above(document, [condition])
         if source is not None:
             return source
     return _fed_rate(document, number)
+
+
+def _conditions(document: Document, number: int) -> Iterator[tuple[int, bool | None]]:
+    """What decides whether a node runs, nearest first, and the value with which it does; None where that is no bool."""
+    graph = document.graph
+    for switch, port in _switches_above(graph, number):
+        inputs = graph.inputs(switch)
+        if len(inputs) > 1 and graph.ops[inputs[1]] != "LoopCond":
+            yield inputs[1], bool(port)
+    around = _around(document, number)
+    while around is not None and around.call >= 0:
+        inputs = graph.inputs(around.call)
+        if graph.ops[around.call] in BRANCH_CALL_OPS and inputs:
+            yield inputs[0], _BRANCHES.get(around.attribute)
+        around = _around(document, around.call)
+
+
+def _given(document: Document, number: int) -> list[int]:
+    """What a call gives to an argument of its function; all that it is given where the op does not tell which."""
+    around = _around(document, number)
+    if not isinstance(document, Unfolded) or around is None or document.graph.ops[number] != ARGUMENT_OP:
+        return []
+    edge = document.passed(around, number - around.first)
+    return document.graph.inputs(around.call) if edge is None else [int(document.graph.src[edge])]
+
+
+def _placeholder_above(document: Document, numbers: Sequence[int], stop: Sequence[int] = ()) -> str | None:
+    """The first placeholder that values come from, through arguments of functions; nothing behind ``stop`` counts."""
+    graph = document.graph
+    arguments = graph.of_ops({ARGUMENT_OP})
+    ends = [*stop, *np.flatnonzero(arguments).tolist()]
+    above = np.zeros(len(graph), bool)
+    border = list(numbers)
+    while border:
+        more = graph.ancestors(border, stop=ends, control=False) & ~above
+        above |= more
+        border = [source for one in np.flatnonzero(more & arguments).tolist() for source in _given(document, one)]
+    return _first(graph, above & graph.of_ops(PLACEHOLDER_OPS))
 
 
 def _switches_above(graph: Graph, number: int) -> list[tuple[int, int]]:
@@ -130,12 +217,16 @@ def _switches_above(graph: Graph, number: int) -> list[tuple[int, int]]:
 
 
 def _constant_bool(document: Document, number: int) -> bool | None:
+    """The constant that a condition is; None too for what a loop starts with, which may change on its way."""
     graph = document.graph
-    for _ in range(_DROPOUT_LENGTH):
-        inputs = graph.inputs(number)
-        if graph.ops[number] != "Identity" or not inputs:
+    for _ in range(_MOST_STEPS):
+        around = _around(document, number)
+        if around is not None and graph.ops[number] == ARGUMENT_OP and graph.ops[around.call] in _LOOPS:
+            return None
+        sources = graph.inputs(number) if graph.ops[number] == "Identity" else _given(document, number)
+        if len(sources) != 1:
             break
-        number = inputs[0]
+        number = sources[0]
     if graph.ops[number] != "Const":
         return None
     try:
@@ -157,32 +248,9 @@ def _fed_rate(document: Document, number: int) -> str | None:
     ends = np.flatnonzero(graph.of_ops(SHAPE_OPS) | graph.of_ops(is_random_op)).tolist()
     below = graph.descendants(random, stop=[number], control=False)
     mask = [node for node in reached if below[node] and node != number and node not in random]
-    return _first(graph, graph.ancestors(mask, stop=ends, control=False) & graph.of_ops(PLACEHOLDER_OPS))
+    return _placeholder_above(document, mask, ends)
 
 
 def _first(graph: Graph, mask: Mask) -> str | None:
     numbers = np.flatnonzero(mask)
     return graph.names[int(numbers[0])] if len(numbers) else None
-
-
-def _in_functions(selection: Selection) -> list[str]:
-    """Batch norms on batch statistics in functions that are called outside of a branch, as ``function/node``."""
-    functions = selection.document.functions
-    if not functions:
-        return []
-    found: list[str] = []
-    seen: set[str] = set()
-    stack = list(_unconditional(map(selection.document.node, selection.numbers), functions))
-    while stack:
-        name = stack.pop()
-        if name in seen or name not in functions:
-            continue
-        seen.add(name)
-        nodes = functions[name].node_def
-        found += [f"{name}/{node.name}" for node in nodes if node.op in BATCH_NORM_OPS and uses_batch_statistics(node)]
-        stack.extend(_unconditional(nodes, functions))
-    return sorted(found)
-
-
-def _unconditional(nodes: Iterable[Any], functions: Iterable[str]) -> set[str]:
-    return called((node for node in nodes if node.op not in BRANCH_CALL_OPS), functions)

@@ -86,5 +86,6 @@ def late_read(where: str, variable: str, update: Update) -> OperationError:
     return OperationError(
         f"{where} reads '{variable}' after {update.where} ({update.op}) has changed it; a frozen graph has only the "
         "value before.",
-        "Choose outputs that do not wait for the update, or allow the value before it with --accept-value-before.",
+        "Choose outputs that do not wait for the update, or accept values before updates.",
+        shell="Choose outputs that do not wait for the update, or take the value before with --accept-value-before.",
     )

@@ -109,7 +109,8 @@ def constants(
             raise OperationError(told.reason, told.hint)
         raise OperationError(
             f"The outputs need {variables_text(len(variables))}, and there is no checkpoint to take values from.",
-            "Give one with --checkpoint.",
+            "Choose one under Checkpoint.",
+            shell="Give one with --checkpoint.",
         )
     keys = set(checkpoint.keys())
     if saver == MOVING_AVERAGES:
@@ -237,17 +238,20 @@ def _missing(
         wanted = source.key if source is not None else graph.names[number]
         rows.append((graph.names[number], wanted, ", ".join(near(wanted)) or "none"))
     more = f"\n  ... and {len(missing) - _LISTED:,} more" if len(missing) > _LISTED else ""
-    hint = _missing_hint({graph.names[number]: node_shape(document.node(number)) for number in missing}, checkpoint)
+    shapes = {graph.names[number]: node_shape(document.node(number)) for number in missing}
+    hint, shell = _missing_hints(shapes, checkpoint)
     saved = {number for number, source in sources.items() if source.told_by.startswith(("restored by", "saved by"))}
     if saved and saved.isdisjoint(missing):
-        hint = (
-            "The graph's own saver does not save them, so that no checkpoint has them: "
-            "feed them with --input, or choose outputs that do not need them."
+        told = (
+            "The graph's own saver does not save them, so that no checkpoint has them: feed them {}, or choose outputs "
+            "that do not need them."
         )
+        hint, shell = told.format("as inputs"), told.format("with --input")
     return OperationError(
         f"{variables_text(len(missing))} that the outputs need {'have' if len(missing) > 1 else 'has'} no value in the "
         f"checkpoint:\n{_table(rows)}{more}",
         hint,
+        shell=shell,
     )
 
 
@@ -268,17 +272,21 @@ class _Nearest:
         return nearest(name, pool) if self._budget >= 0 else same_end[:3]
 
 
-def _missing_hint(shapes: Mapping[str, Sequence[int] | None], checkpoint: Checkpoint) -> str:
+def _missing_hints(shapes: Mapping[str, Sequence[int] | None], checkpoint: Checkpoint) -> tuple[str, str]:
+    """What to do about missing values, as the window and as the shell has it."""
     if OBJECT_GRAPH_KEY in checkpoint.keys():  # noqa: SIM118 - not a mapping
-        return (
+        hint = (
             "The checkpoint is object-based (tf.train.Checkpoint, Keras), and this graph does not say which object "
             "is which variable: export a SavedModel, or save by name with tf.compat.v1.train.Saver."
         )
+        return hint, hint
     change = likely_prefix(shapes, checkpoint)
     if change is not None and change.votes > 1:
-        old, new = change.old, change.new
-        return f"{change.votes:,} of {len(shapes):,} would fit with --rename {old}={new}; check that this is meant."
-    return "Is it the checkpoint of this graph? The variables verb compares the two."
+        fit = f"{change.votes:,} of {len(shapes):,} would fit with"
+        what = f"{change.old}={change.new}; check that this is meant."
+        return f"{fit} Rename scope {what}", f"{fit} --rename {what}"
+    ask = "Is it the checkpoint of this graph?"
+    return f"{ask} The Variables panel compares the two.", f"{ask} The variables verb compares the two."
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:
