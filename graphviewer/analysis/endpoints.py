@@ -57,7 +57,7 @@ def take_outputs(document: Document, ranked: Sequence[Suggestion] | None = None)
     if not ranked:
         raise NoOutputError
     signed = _signed_outputs(document)
-    best = str(Endpoint(*parse_input(ranked[0].name)))
+    best = str(ranked[0].endpoint)
     chosen = next((name for name, keys in signed.items() if name == DEFAULT or best in keys.values()), None)
     if chosen is None:
         return _ends_taken(document, ranked)
@@ -89,8 +89,8 @@ def _signature_taken(signature: str, keys: Mapping[str, str], others: Sequence[s
 
 
 def _ends_taken(document: Document, ranked: Sequence[Suggestion]) -> Taken:
-    best = _endpoint(ranked[0].name)
-    together = sorted({_endpoint(one.name) for one in ranked if _endpoint(one.name).node == best.node})
+    best = ranked[0].endpoint
+    together = sorted({one.endpoint for one in ranked if one.endpoint.node == best.node})
     if len(together) > 1:
         names = ", ".join(f"'{one}'" for one in together)
         text = f"No output was named; the {len(together)} outputs of one node were taken: {names}: {ranked[0].reason}."
@@ -107,10 +107,10 @@ def _rivals(document: Document, ranked: Sequence[Suggestion]) -> list[Suggestion
     """Outputs that are as likely as the best one: other ends, neither above it nor below it nor above another end."""
     graph, found = document.graph, list(ranked[:1])
     for one in ranked[1:]:
-        node = graph.index[_endpoint(one.name).node]
+        node = graph.index[one.endpoint.node]
         if ranked[0].score - one.score > RIVAL:
             break
-        ends = [graph.index[_endpoint(known.name).node] for known in found]
+        ends = [graph.index[known.endpoint.node] for known in found]
         if not graph.ancestors(ends)[node] and not graph.ancestors([node])[ends].any():
             found.append(one)
     return found[1:]

@@ -1,6 +1,10 @@
 """A suggested output or input; apart from what finds them, for who only shows them need not load that."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
+
+from graphviewer.model.names import Endpoint, parse_input
 
 
 class Suggestion(NamedTuple):
@@ -15,3 +19,8 @@ class Suggestion(NamedTuple):
     name: str
     score: float
     reason: str
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The tensor that the name means."""
+        return Endpoint(*parse_input(self.name))

@@ -165,6 +165,7 @@ def run(
     window = Window()
     if quit_after:
         window.files.ask_discard = lambda titles: True
+    window.files.is_remembering = diff is None and not quit_after  # git compares files that are gone tomorrow
     window.show()
     app.processEvents()
     if clock is not None:

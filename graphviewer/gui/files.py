@@ -32,12 +32,14 @@ class Files(QObject):
 
     Attributes:
         ask_discard: asks whether results that are not saved may be lost; given their titles.
+        is_remembering: whether what is opened is listed as recent.
     """
 
     def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window = window
         self.ask_discard: Callable[[list[str]], bool] = self._ask_discard
+        self.is_remembering = True
 
     def ask_open(self) -> None:
         """Let the user pick a file."""
@@ -189,6 +191,8 @@ class Files(QObject):
 
     def remember(self, path: Path) -> None:
         """Put a path in front of the recent ones."""
+        if not self.is_remembering:
+            return
         absolute = str(path.absolute())
         recent = [absolute, *[one for one in self.recent() if one != absolute]][:_RECENT]
         self._window.store.setValue("recent", recent)

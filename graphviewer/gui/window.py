@@ -157,6 +157,7 @@ class Window(QMainWindow):
     def _end_advice(self) -> None:
         if self._advice:
             self.say("")
+            self.furniture.banner.hide()
 
     def tell(self, error: GraphViewerError) -> None:
         """Something went wrong: what, and what to do."""
@@ -297,6 +298,7 @@ class Window(QMainWindow):
             self.furniture.raise_panel("operations")
             self.furniture.operations.show_card(operation)
             self.advise("Choose an output first: click a node and press O, or pick a suggestion.")
+            self.operator.offer_outputs(version, lambda: self.run_operation(operation))
 
     def verify(self) -> None:
         """Prove that the current result computes what the original computes."""

@@ -40,6 +40,8 @@ Values = Mapping[Endpoint, NDArray[Any]]
 
 _HINT = "If made-up values do not suit it, feed real ones: files, numbers, or short lists."
 _DEAD = re.compile(r"Retval\[\d+\] does not have value")
+_NO_KERNEL = "No OpKernel was registered"
+_STILL = "Freezing, stripping and comparing still work."
 _NO_FILE = "No such file or directory"
 _FILE_HINT = "The graph reads this file: put it there, or freeze with {} to say where it lies."
 _MINUTES = 5
@@ -233,7 +235,7 @@ class Network:
         unknown = unregistered(ops)
         if unknown:
             reason = "; ".join(not_registered(op) for op in unknown[:5])
-            hint = f"'{ops[unknown[0]]}' needs it. Freezing, stripping and comparing still work."
+            hint = f"'{ops[unknown[0]]}' needs it. {_STILL}"
             raise CannotRunError(f"{reason}.", hint)
 
     def _guarded(self, work: Callable[[], Any]) -> Any:
@@ -245,19 +247,24 @@ class Network:
         except self._tensorflow.errors.DeadlineExceededError as error:
             raise TimedOutError(f"{self._label} did not end within {_MINUTES} minutes.") from error
         except run_errors() as error:
-            reason = explain(error)
-            changing = needs_variable(error)
-            if changing is not None:
-                fed, node = changing
-                raise CannotRunError(
-                    f"TensorFlow cannot run {self._label}: '{fed}' is fed, and '{node}' needs the variable itself, to "
-                    "change it.",
-                    f"Choose outputs that need no update of '{fed}'.",
-                ) from error
-            if _DEAD.search(reason):
-                raise DeadTensorError(f"In {self._label}, an output has no value.") from error
-            sentence = f"TensorFlow cannot run {self._label}: {reason}."
-            if _NO_FILE in reason:
-                ways = {"hint": "an assets folder", "shell": "--assets"}
-                raise CannotRunError(sentence, **{to: _FILE_HINT.format(way) for to, way in ways.items()}) from error
-            raise StoppedError(sentence, _HINT) from error
+            raise self._refused(error) from error
+
+    def _refused(self, error: Exception) -> CannotRunError:
+        """What is said of an error of TensorFlow's."""
+        reason, changing = explain(error), needs_variable(error)
+        if _DEAD.search(reason):
+            return DeadTensorError(f"In {self._label}, an output has no value.")
+        sentence = f"TensorFlow cannot run {self._label}: {reason}."
+        if changing is not None:
+            fed, node = changing
+            return CannotRunError(
+                f"TensorFlow cannot run {self._label}: '{fed}' is fed, and '{node}' needs the variable itself, to "
+                "change it.",
+                f"Choose outputs that need no update of '{fed}'.",
+            )
+        if reason.startswith(_NO_KERNEL):
+            return CannotRunError(sentence, _STILL)
+        if _NO_FILE in reason:
+            ways = {"hint": "an assets folder", "shell": "--assets"}
+            return CannotRunError(sentence, **{to: _FILE_HINT.format(way) for to, way in ways.items()})
+        return StoppedError(sentence, _HINT)

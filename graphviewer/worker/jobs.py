@@ -181,18 +181,17 @@ def suggest(
     limit: int = 10,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Ranked outputs, and the inputs for the chosen outputs, or the best one; the JSON of ``outputs``."""
+    """Ranked outputs, those taken where nobody names one, and inputs for what is chosen; the JSON of ``outputs``."""
     from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs, take_outputs
 
     document = opened(path, None, progress, tags)
     progress(0.4, "looking for outputs and inputs")
     ranked = suggest_outputs(document, limit)
-    chosen = endpoints_named(document, outputs, "outputs")
-    if ranked and not chosen:
-        chosen = list(take_outputs(document, ranked).outputs)
+    taken = list(take_outputs(document, ranked).outputs) if ranked else []
+    chosen = endpoints_named(document, outputs, "outputs") or taken
     fed = suggest_inputs(document, chosen, limit) if chosen else []
     listed = [[{"name": s.name, "score": s.score, "reason": s.reason} for s in found] for found in (ranked, fed)]
-    return {"outputs": listed[0], "inputs": listed[1]}
+    return {"outputs": listed[0], "inputs": listed[1], "taken": list(map(str, taken))}
 
 
 def check(path: str, *, most: int = 5_000, progress: Progress = silent) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from graphviewer.gui.state.session import Selection
 from graphviewer.gui.words.texts import LONGEST_NAME
 from graphviewer.gui.work.jobs import Run
 from graphviewer.model.document import Document
+from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import role_label
 from graphviewer.protos import GraphDef
 from tests.gui.conftest import WAIT
@@ -102,8 +103,21 @@ def test_that_a_long_message_is_cut_to_the_line_and_whole_in_its_tooltip(window:
 def test_that_the_advice_to_choose_an_output_ends_when_one_is_chosen(opened: Window, qtbot: QtBot) -> None:
     opened.run_operation("extract")
     qtbot.waitUntil(lambda: opened.furniture.state.text().startswith("Choose an output first"), timeout=WAIT)
+    assert opened.furniture.banner.isVisibleTo(opened), "an output suggests itself"
     opened.session.type_endpoints("outputs", "net_1/probabilities")
     assert "Choose an output first" not in opened.furniture.state.text()
+    assert not opened.furniture.banner.isVisibleTo(opened)
+
+
+def test_that_an_operation_without_an_output_goes_on_with_what_suggests_itself(opened: Window, qtbot: QtBot) -> None:
+    opened.run_operation("extract")
+    button = opened.furniture.banner.button
+    qtbot.waitUntil(lambda: button.isVisibleTo(opened), timeout=WAIT)
+    assert button.text() == "Use 'net_1/probabilities'"
+    button.click()
+    assert opened.session.family.outputs == [Endpoint("net_1/probabilities")]
+    qtbot.waitUntil(lambda: len(opened.session.versions()) == 2, timeout=WAIT)
+    qtbot.waitUntil(lambda: not opened.background.busy() and not opened.jobs.is_busy(), timeout=WAIT)
 
 
 def test_that_what_succeeds_takes_the_last_error_away(opened: Window, qtbot: QtBot, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QTabBar, QToolButton
 
+from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.gui.stage.legend import Chip
 from graphviewer.gui.state.versions import Comparison, Version
 from graphviewer.layout.style import Style
@@ -212,3 +213,20 @@ def test_that_a_scope_opened_before_its_tab_was_drawn_opens_when_it_is(
     scene = window.stage.left.canvas.scene_shown
     assert scene.drawing.is_open.any() and scene.scopes.by_path["k"] in scene.drawing.item
     assert window.stage.left.drawing is scene.drawing
+
+
+def test_that_a_suggested_second_output_of_a_node_is_chosen_as_such(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    two = 'node { name: "y" op: "Unpack" input: "first" attr { key: "num" value { i: 2 } } }'
+    (tmp_path / "two.pbtxt").write_text(TEXT.format(middle="first").replace('name: "y"', 'name: "z"') + two)
+    window.open_path(tmp_path / "two.pbtxt")
+    qtbot.waitUntil(lambda: window.session.version is not None, timeout=WAIT)
+    settle(window, qtbot)
+    version = window.session.version
+    version.suggested_outputs = [Suggestion("y", 2.0, "An end."), Suggestion("y:1", 2.0, "An end.")]
+    window.session.type_endpoints("outputs", "y")
+    settle(window, qtbot)
+    offered = window.furniture.endpoints.outputs.suggestions
+    offered.itemActivated.emit(offered.item(0))
+    assert version.family.outputs == [Endpoint("y"), Endpoint("y", 1)]

@@ -404,3 +404,17 @@ def test_that_what_tensorflow_is_made_of_is_no_garbage():
     frozen = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
     assert int(frozen) > 100_000
+
+
+def test_that_an_op_without_a_kernel_asks_for_no_values(tmp_path):
+    document = saved(lambda: tf.tanh(v1.placeholder(tf.float32, [2], "x"), name="y"), tmp_path)
+
+    def on_several_devices(node) -> None:
+        node.op = "NcclAllReduce"
+        node.attr["reduction"].s, node.attr["num_devices"].i, node.attr["shared_name"].s = b"sum", 1, b"a"
+
+    found = verify(document, changed(document, "y", on_several_devices), ["y"])
+
+    assert "No OpKernel was registered to support Op 'NcclAllReduce' used by 'y'" in found.reason
+    assert found.hint == "Freezing, stripping and comparing still work."
+    assert not found.needs

@@ -9,10 +9,8 @@ from graphviewer.runtime.engine import explain, needs_variable
     ("text", "sentence"),
     [
         (
-            "No OpKernel was registered to support Op 'Bucketize' used by {{node t/bucketize/b}} with these attrs: "
-            "[num_features=1]\nRegistered devices: [CPU]\n\n\t [[t/bucketize/b]]",
-            "No OpKernel was registered to support Op 'Bucketize' used by 't/bucketize/b' with these attrs: "
-            "[num_features=1]",
+            "No OpKernel was registered to support Op 'B' used by {{node t/b}} with these attrs: [n=1]\n\t [[t/b]]",
+            "No OpKernel was registered to support Op 'B' used by 't/b' with these attrs: [n=1]",
         ),
         ("{{node reshape}} Input has 6 values.\n\t [[{{node reshape}}]]", "Input has 6 values"),
         ("{{function_node f}} {{node a}} No such file.", "No such file"),

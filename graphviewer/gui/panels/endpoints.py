@@ -77,8 +77,7 @@ class EndpointList(QWidget):
         self._fill_chosen(chosen)
         version = self._session.version
         candidates = getattr(version, f"suggested_{self._kind}") if version else ()
-        taken = {endpoint.node for endpoint in chosen}
-        self._fill_suggestions([one for one in candidates if one.name not in taken])
+        self._fill_suggestions([one for one in candidates if one.endpoint not in chosen])
         self.setEnabled(family is not None)
 
     def _fill_chosen(self, chosen: Sequence[Endpoint]) -> None:
@@ -114,7 +113,7 @@ class EndpointList(QWidget):
         self.suggestions.clear()
         for one in candidates:
             item = QListWidgetItem(f"{elided(one.name, _LINE)}\n{readable(one.reason)}", self.suggestions)
-            item.setData(Qt.ItemDataRole.UserRole, Endpoint(one.name))
+            item.setData(Qt.ItemDataRole.UserRole, one.endpoint)
             item.setToolTip(tip(f"{one.name}\nscore {one.score:g}: {one.reason}\n\nDouble click to choose it."))
         self.heading.setVisible(bool(candidates))
         self.suggestions.setVisible(bool(candidates))

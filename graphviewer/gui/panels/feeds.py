@@ -52,7 +52,7 @@ def inputs_of(version: Version, outputs: Sequence[str]) -> list[Input]:
     from graphviewer.operations.tensor_types import output_dtype, output_shape
 
     document, graph = version.document, version.document.graph
-    suggested = [Endpoint(*parse_input(one.name)) for one in version.suggested_inputs]
+    suggested = [one.endpoint for one in version.suggested_inputs]
     chosen = [one for one in version.family.inputs or suggested if one.node in graph.index]
     ends = [graph.index[name] for name in (parse_input(text)[0] for text in outputs) if name in graph.index]
     needed = graph.of_ops(PLACEHOLDER_OPS)

@@ -255,7 +255,7 @@ class Pane(QObject):
             () if family.outputs else version.suggested_outputs[:1],
             () if family.inputs else version.suggested_inputs[:1],
         ]
-        suggested = [self._nodes(one.name for one in found) for found in offered]
+        suggested = [self._nodes(one.endpoint.node for one in found) for found in offered]
         chosen = [self._nodes(one.node for one in ends) for ends in (family.outputs, family.inputs)]
         return Endpoints(*chosen, *suggested)
 

@@ -92,6 +92,7 @@ class Version:
         parent, provenance: what it was made from, and how; None for the original.
         roles: the overlay for the chosen outputs, when there are any.
         suggested_outputs, suggested_inputs: ranked candidates; empty until they are computed.
+        taken_outputs: those that go together and would be taken where nobody names one.
         is_saved: closing the window loses nothing.
         verdicts: by the version it was verified against, the JSON of ``verify``.
         origin_verdict: the JSON of ``verify`` against what it was made from where that is no graph: a Keras model.
@@ -110,6 +111,7 @@ class Version:
     parent: Version | None = None
     provenance: Provenance | None = None
     suggested_outputs: Sequence[Suggestion] = ()
+    taken_outputs: Sequence[Endpoint] = ()
     suggested_inputs: Sequence[Suggestion] = ()
     is_saved: bool = True
     verdicts: WeakKeyDictionary[Version, Mapping[str, Any]] = field(default_factory=WeakKeyDictionary)

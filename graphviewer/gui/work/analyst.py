@@ -19,6 +19,7 @@ from graphviewer.errors import GraphViewerError, ReadError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Tab, Version
 from graphviewer.gui.work.jobs import Callbacks, Jobs
+from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.problem import Problem
 from graphviewer.worker.protocol import Failed
@@ -76,6 +77,7 @@ class Analyst(QObject):
         def done(found: Mapping[str, Any]) -> None:
             version.suggested_outputs = _suggestions(found["outputs"])
             version.suggested_inputs = _suggestions(found["inputs"])
+            version.taken_outputs = [Endpoint(*parse_input(name)) for name in found["taken"]]
             self._session.suggestions_changed.emit()
 
         chosen = [str(one) for one in self._chosen(version, "outputs")]

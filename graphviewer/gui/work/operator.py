@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from graphviewer.errors import GraphViewerError, ReadError, TrainingModeError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Family, Version
+from graphviewer.gui.words.texts import elided
 from graphviewer.gui.work.jobs import Callbacks, Jobs, Run
 from graphviewer.model.provenance import Provenance, provenance_path
 from graphviewer.worker.protocol import Failed
@@ -105,6 +106,20 @@ class Operator(QObject):
         self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
         if failure.kind == TrainingModeError.__name__:
             self._offer(version, [str(one) for one in version.family.outputs])
+
+    def offer_outputs(self, version: Version | None, then: Callable[[], None]) -> None:
+        """Offer to take the outputs that suggest themselves where none is chosen, and to go on."""
+        taken = list(version.taken_outputs) if version is not None and not version.family.outputs else []
+        if not taken:
+            return
+
+        def take() -> None:
+            self._session.set_endpoints(outputs=taken)
+            then()
+
+        more = f" and {len(taken) - 1:,} more of its call" if len(taken) > 1 else ""
+        self.noticed.emit("No output is chosen. Click a node and press O, or take what suggests itself.")
+        self.offered.emit(f"Use '{elided(str(taken[0]))}'{more}", take)
 
     def _offer_inference_mode(self, version: Version, result: Mapping[str, Any]) -> None:
         """Say of a result that can still compute as in training what decides, and offer to mend the original."""
