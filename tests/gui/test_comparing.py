@@ -272,6 +272,26 @@ def test_that_two_exports_of_one_graph_are_told_to_differ_in_generated_names_onl
     _settle(window, qtbot)
 
 
+def test_that_graphs_without_anything_in_common_are_both_seen_at_first(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
+    wide, narrow = protos.GraphDef(), protos.GraphDef()
+    names = [f"a_placeholder_with_a_long_name_{number}" for number in range(22)]
+    for name in names:
+        wide.node.add(name=name, op="Placeholder").attr["dtype"].type = 1
+    wide.node.add(name="sum", op="AddN", input=names).attr["T"].type = 1
+    narrow.node.append(const_node("one", 3, values=np.array([1], np.int32)))
+    for name, graph in (("wide", wide), ("narrow", narrow)):
+        (tmp_path / f"{name}.pb").write_bytes(graph.SerializeToString())
+        window.open_path(tmp_path / f"{name}.pb")
+        qtbot.waitUntil(lambda name=name: f"{name}.pb" in window.windowTitle(), timeout=WAIT)
+    window.analyst.compare(*window.session.versions())
+    qtbot.waitUntil(lambda: window.comparing.comparison is not None, timeout=WAIT)
+    _settle(window, qtbot)
+    qtbot.waitUntil(lambda: all(pane.drawing is not None for pane in window.stage.all_panes()), timeout=WAIT)
+    assert [pane._is_view_empty() for pane in window.stage.all_panes()] == [False, False]
+
+
 @pytest.mark.screen
 def test_that_the_rows_that_are_shown_can_be_copied(compared: Window, qtbot: QtBot) -> None:
     panel, said = compared.furniture.changes, []

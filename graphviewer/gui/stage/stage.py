@@ -316,7 +316,8 @@ class Stage(QWidget):
     def _offset(leader: Pane, follower: Pane) -> QPointF:
         """How far the twin of the box in the middle of the leader's view is moved in the follower's drawing.
 
-        Of the box nearest to the middle that has a twin: in the middle may be what only one graph has.
+        Of the box nearest to the middle that has a twin: in the middle may be what only one graph has. Graphs without
+        twins have the middles of their first rows below each other.
         """
         for item in leader.canvas.central_items(NEAR):
             twin = follower.item_of(leader.selection_of(item))
@@ -324,7 +325,7 @@ class Stage(QWidget):
             there = follower.canvas.item_rect(twin) if twin is not None else None
             if here is not None and there is not None:
                 return there.topLeft() - here.topLeft()
-        return QPointF(0, 0)
+        return QPointF((follower.drawing.width - leader.drawing.width) / 2, 0)
 
     # -- breadcrumb ---------------------------------------------------------------------------------------------
 
