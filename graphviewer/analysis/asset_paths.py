@@ -12,7 +12,7 @@ from graphviewer import protos
 from graphviewer.analysis.control_flow import variables_behind
 from graphviewer.analysis.ops import is_assign
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.names import Endpoint
 
 _LISTED = "saved_model_assets"
 
@@ -22,7 +22,7 @@ def asset_files(document: Document) -> dict[Endpoint, str]:
     if document.meta is None:
         return {}
     return {
-        Endpoint(*parse_input(asset.tensor_info.name)): Path(asset.filename).name
+        Endpoint.parse(asset.tensor_info.name): Path(asset.filename).name
         for asset in (*_listed(document.meta), *document.meta.asset_file_def)
         if asset.tensor_info.name and Path(asset.filename).name
     }

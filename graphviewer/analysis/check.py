@@ -21,7 +21,7 @@ from graphviewer.analysis.versions import version_problems
 from graphviewer.errors import CheckpointError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Ints
-from graphviewer.model.names import nearest
+from graphviewer.model.names import body_source, nearest
 from graphviewer.model.problem import Problem
 
 MOST_PER_KIND = 1_000
@@ -208,20 +208,15 @@ def _function(function: Any, document: Document) -> Iterator[Problem]:
         yield from faults.of(node, number)
         yield from _function_inputs(node.name, node.input, known)
         if node.op not in BACK:
-            edges += [(index[name], number) for name in map(_name_of, node.input) if name in index]
+            edges += [(index[name], number) for name in map(body_source, node.input) if name in index]
     yield from faults.unknown_ops()
     yield from _function_inputs("", sorted(function.ret.values()), known)
     pairs = np.array(edges, np.int32).reshape(-1, 2)
     yield from _ring_problems([node.name for node in nodes], pairs[:, 0], pairs[:, 1])
 
 
-def _name_of(text: str) -> str:
-    """The node or argument of a function's input: ``argument``, ``node:output:0`` or ``^node``."""
-    return text.lstrip("^").partition(":")[0]
-
-
 def _function_inputs(node: str, inputs: Iterable[str], known: Collection[str]) -> Iterator[Problem]:
     for text in inputs:
-        if _name_of(text) not in known:
+        if body_source(text) not in known:
             where = f"of '{node}'" if node else "that the function returns"
             yield Problem("dangling", "error", f"The input '{text}' {where} does not exist.", "", node)

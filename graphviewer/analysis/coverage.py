@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from graphviewer.analysis.distinct import distinct_variables, saved_copies
+from graphviewer.analysis.distinct import distinct_variables
 from graphviewer.analysis.variable_keys import Keys, Slice, Source, variable_sources
 from graphviewer.model.document import Document
 from graphviewer.model.names import nearest
@@ -66,9 +66,6 @@ def coverage(document: Document, checkpoint: Keys, *, ignored: Collection[str] =
     """
     numbers = distinct_variables(document)
     sources = variable_sources(document, checkpoint)
-    for copy, number in saved_copies(document).items():  # of what is not saved itself, such as a seed
-        if copy in sources:
-            sources.setdefault(number, sources[copy])
     listed = checkpoint.keys()
     keys = [key for key in listed if key not in ignored]
     known = set(keys)

@@ -33,7 +33,8 @@ def distinct_variables(document: Document) -> list[int]:
     found = [number for number, op in enumerate(graph.ops) if op in VARIABLE_OPS]
     handles = [number for number in found if graph.ops[number] == _HANDLE]
     stems = {(_stem(graph.names[number]), *_type(document.node(number))) for number in handles}
-    second = {*saved_copies(document), *(n for n in handles if _is_left_over(document, n, stems))}
+    copies = saved_copies(document)
+    second = {*copies, *(n for n in handles if _is_left_over(document, n, None if copies else stems))}
     paths = settled_variables(document)
     first: dict[tuple[str, str], int] = {}
     for number in found:
@@ -86,12 +87,16 @@ def _read_from(document: Document, assign: int) -> int | None:
     return handles[0] if len(handles) == 1 else None
 
 
-def _is_left_over(document: Document, number: int, stems: set[tuple[str, Any, Any]]) -> bool:
-    """Nothing fills or uses the variable, and the file has another one of its name, numbered, and its type."""
+def _is_left_over(document: Document, number: int, stems: set[tuple[str, Any, Any]] | None) -> bool:
+    """Nothing fills or uses the variable, and the file has another one of its name, numbered, and its type.
+
+    Args:
+        stems: names without numbers, and types; None where the other one may have any name, as layers of one name have.
+    """
     users = document.graph.consumers(number)
     name = document.graph.names[number]
-    twin = (name, *_type(document.node(number)))
-    return twin in stems and bool(users) and all(_is_unread(document, user) for user in users)
+    known = stems is None or (name, *_type(document.node(number))) in stems
+    return known and bool(users) and all(_is_unread(document, user) for user in users)
 
 
 def _is_unread(document: Document, number: int) -> bool:

@@ -16,9 +16,7 @@ from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.errors import NoOutputError
 from graphviewer.model.document import Document
 from graphviewer.model.endpoints import DEFAULT, signed
-from graphviewer.model.names import Endpoint, parse_input
-
-__all__ = ["Suggestion", "Taken", "refuse_output", "suggest_inputs", "suggest_outputs", "take_outputs", "warn_output"]
+from graphviewer.model.names import Endpoint
 
 RIVAL = 2.5
 """Two ends whose scores differ by no more are as likely: a telling name alone makes 2."""
@@ -85,7 +83,7 @@ def _signature_taken(signature: str, keys: Mapping[str, str], others: Sequence[s
     if others:
         listed = ", ".join(f"'{one}'" for one in others[:_MOST_TOLD])
         text += f" The file has other signatures too: {listed}; name outputs of these with --output."
-    return Taken(tuple(_endpoint(name) for name in names), text)
+    return Taken(tuple(map(Endpoint.parse, names)), text)
 
 
 def _ends_taken(document: Document, ranked: Sequence[Suggestion]) -> Taken:
@@ -114,10 +112,6 @@ def _rivals(document: Document, ranked: Sequence[Suggestion]) -> list[Suggestion
         if not graph.ancestors(ends)[node] and not graph.ancestors([node])[ends].any():
             found.append(one)
     return found[1:]
-
-
-def _endpoint(name: str) -> Endpoint:
-    return Endpoint(*parse_input(name))
 
 
 def warn_output(document: Document, endpoint: Endpoint) -> str | None:

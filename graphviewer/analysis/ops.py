@@ -5,7 +5,7 @@ and custom ops (``ResourceApplyLazyAdam``) fall into place. Source: TensorFlow's
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -50,6 +50,9 @@ SAVE_OPS = frozenset({"Save", "SaveSlices", "SaveV2", "MergeV2Checkpoints", "Sha
 RESTORE_OPS = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
 """Read checkpoints."""
 
+CHECKPOINT_OPS = SAVE_OPS | RESTORE_OPS
+"""Write or read checkpoints."""
+
 CHECK_OPS = frozenset(
     {
         "Assert",
@@ -67,7 +70,10 @@ CHECK_OPS = frozenset(
 )
 """Look at values and complain or report; the values themselves pass unchanged."""
 
-PLACEHOLDER_OPS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
+FED_OPS = frozenset({"Placeholder", "PlaceholderV2"})
+"""Have no value unless they are fed."""
+
+PLACEHOLDER_OPS = FED_OPS | {"PlaceholderWithDefault"}
 """Values that the caller feeds."""
 
 SHAPE_OPS = frozenset({"Rank", "Shape", "ShapeN", "Size", "VariableShape"})
@@ -118,6 +124,9 @@ DECODING_OPS = frozenset({"CTCBeamSearchDecoder", "CTCGreedyDecoder"})
 
 BRANCH_CALL_OPS = frozenset({"Case", "If", "StatelessCase", "StatelessIf"})
 """Choose one of several functions of the library, and run it."""
+
+LOOP_CALL_OPS = frozenset({"StatelessWhile", "While"})
+"""Run a function of the library as long as another one says so."""
 
 BATCH_NORM_OPS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"})
 
@@ -237,6 +246,14 @@ def is_stateful(op: str) -> bool:
     """TensorFlow marks the op as stateful; unknown ops count as stateless."""
     definition = protos.op_def(op)
     return definition is not None and bool(definition.is_stateful)
+
+
+@cache
+def attribute_defaults(op: str) -> Mapping[str, Any]:
+    """The attributes of an op that a node may leave out, with the AttrValue that they have then."""
+    definition = protos.op_def(op)
+    attrs = definition.attr if definition is not None else ()
+    return {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
 
 
 class Argument(NamedTuple):

@@ -16,7 +16,6 @@ from graphviewer.model.graph import Graph
 from graphviewer.model.names import Endpoint
 from graphviewer.protos import DataType
 
-_CHECKPOINT_OPS = ops.SAVE_OPS | ops.RESTORE_OPS
 _PLUMBING = frozenset({"Cast", "Identity", "Reshape", "Slice"})
 _WAITING = frozenset({"Identity", "NoOp"})
 
@@ -36,7 +35,7 @@ def _refused_by_itself(document: Document, number: int, port: int) -> str | None
     dtypes = output_dtypes(node, document.functions)
     if ops.is_variable_write(node.op):
         return f"it changes a variable (op {node.op})"
-    if node.op in _CHECKPOINT_OPS:
+    if node.op in ops.CHECKPOINT_OPS:
         return SAVES
     if ops.is_summary_op(node.op):
         return f"it records a summary for TensorBoard (op {node.op})"
@@ -57,9 +56,9 @@ def _refused_by_use(document: Document, graph: Graph, number: int) -> str | None
     if _restores(graph, number) or _waits_for_saving(graph, number) or calls_saving(document, number):
         return SAVES
     ends = _ends(graph, number)
-    if ends and ends <= _CHECKPOINT_OPS:
+    if ends and ends <= ops.CHECKPOINT_OPS:
         return SAVES
-    if ends and ends & ops.ASSIGN_OPS and ends <= _CHECKPOINT_OPS | ops.ASSIGN_OPS and _is_fixed(graph, number):
+    if ends and ends & ops.ASSIGN_OPS and ends <= ops.CHECKPOINT_OPS | ops.ASSIGN_OPS and _is_fixed(graph, number):
         return INITIALIZES
     return None
 
@@ -102,7 +101,7 @@ def calls_saving(document: Document, number: int) -> bool:
             continue
         seen.add(name)
         nodes = functions[name].node_def
-        if any(node.op in _CHECKPOINT_OPS for node in nodes):
+        if any(node.op in ops.CHECKPOINT_OPS for node in nodes):
             return True
         stack += _called(nodes, functions)
     return False
@@ -117,7 +116,7 @@ def _ends(graph: Graph, number: int) -> set[str]:
 
     Empty when anything of it ends elsewhere, for then it has another use.
     """
-    ends_here: Callable[[str], bool] = (_CHECKPOINT_OPS | ops.ASSIGN_OPS).__contains__
+    ends_here: Callable[[str], bool] = (ops.CHECKPOINT_OPS | ops.ASSIGN_OPS).__contains__
     found, reached, stack = set(), {number}, graph.consumers(number)
     while stack:
         node = stack.pop()

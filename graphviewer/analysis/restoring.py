@@ -54,6 +54,10 @@ class _Free:
     def dtype(self, key: str) -> int:
         return self.checkpoint.dtype(key)
 
+    @property
+    def object_graph(self) -> bytes | None:
+        return self.checkpoint.object_graph
+
 
 def offer_prefix(found: Coverage, checkpoint: Keys) -> Offer | None:
     """The change of scope that gives most of the variables without a key one of their shape and dtype."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.names import Endpoint
 
 
 class Suggestion(NamedTuple):
@@ -23,4 +23,4 @@ class Suggestion(NamedTuple):
     @property
     def endpoint(self) -> Endpoint:
         """The tensor that the name means."""
-        return Endpoint(*parse_input(self.name))
+        return Endpoint.parse(self.name)

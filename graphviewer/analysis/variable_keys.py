@@ -1,9 +1,10 @@
 """Which checkpoint key holds the value of which variable.
 
 A graph says it in several places; the first that speaks wins: the Saver (what a restore writes where, and what a save
-takes from where), the restore function of a SavedModel, the VariableDef, the shared name, the node name, the node name
-without ``/part_N``, and last what is said of another handle of the same variable. Names in an object graph are never
-used: two variables ``w`` could be crossed.
+takes from where), the restore function of a SavedModel, its objects (see ``object_keys``), the VariableDef, the shared
+name, the node name, the node name without ``/part_N``, what is said of another handle of the same variable, and last of
+one that is saved in its place. Names of variables in an object graph are used for checkpoints alone that are not the
+SavedModel's own (see ``foreign_keys``): two variables ``w`` could be crossed.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from graphviewer.analysis.control_flow import variables_behind
-from graphviewer.analysis.distinct import variable_identity
+from graphviewer.analysis.distinct import saved_copies, variable_identity
+from graphviewer.analysis.foreign_keys import ForeignKeys
+from graphviewer.analysis.object_keys import captured_keys
 from graphviewer.analysis.ops import ASSIGN_OPS, VARIABLE_OPS
+from graphviewer.analysis.restore_functions import BETWEEN, MAX_STEPS, restored_by_functions
 from graphviewer.errors import CheckpointError, OperationError
 from graphviewer.formats.checkpoint import parse_slice_spec
 from graphviewer.model.document import Document
@@ -38,8 +42,7 @@ _NAMES_SLOT = {
 _FIRST_TENSOR = {"Save": 2, "SaveSlices": 3, "SaveV2": 3}
 """First input of a save op that is a tensor to save."""
 
-_BETWEEN = frozenset({"Identity", "Reshape", "Cast"})
-_MAX_STEPS = 4
+_BY_FULL_NAME = "key of its full name"
 _PART = re.compile(r"(.+)/part_(\d+)$")
 NAMES_ONLY = "names"
 """Given as ``saver``: ignore savers, take keys from the variables' own names."""
@@ -56,6 +59,9 @@ class Keys(Protocol):
 
     def dtype(self, key: str) -> int: ...
 
+    @property
+    def object_graph(self) -> bytes | None: ...
+
 
 class NoKeys:
     """In the place of a checkpoint: what the graph says, and nothing else."""
@@ -68,6 +74,10 @@ class NoKeys:
 
     def dtype(self, key: str) -> int:
         raise KeyError(key)
+
+    @property
+    def object_graph(self) -> bytes | None:
+        return None
 
 
 Slice = Sequence[tuple[int, int]]
@@ -109,16 +119,43 @@ def variable_sources(
     numbers = np.flatnonzero(graph.of_ops(VARIABLE_OPS)).tolist()
     targets = set(numbers if wanted is None else wanted)
     found: Table = {}
+    restored: Table = {}
     if saver != NAMES_ONLY:
         behind = variables_behind(graph)
         _add(found, _chosen_saver(document, checkpoint, behind, targets, saver))
-        _add(found, dict(_restore_functions(document, behind)))
+        chosen = ForeignKeys(document, checkpoint)
+        restored = dict(_restore_functions(document, behind, chosen))
+        _add(found, restored)
+        if not targets <= found.keys():
+            _add(found, _objects_of(document, checkpoint, behind, chosen))
     _add(found, _variable_defs(document))
     keys = set(checkpoint.keys())
     _add(found, {number: source for number in numbers if (source := _by_name(document.node(number), keys)) is not None})
     _add(found, _parts(document, [number for number in numbers if number not in found], checkpoint, keys))
     _add(found, _other_handles(document, numbers, found))
+    if restored and not targets <= found.keys():
+        _add(found, _copied(document, restored))
     return {number: source for number, source in found.items() if number in targets}
+
+
+def _objects_of(document: Document, checkpoint: Keys, behind: Ints, chosen: ForeignKeys) -> Table:
+    """What the objects of a SavedModel say, and those of its checkpoint, where they can be read."""
+
+    def raw() -> bytes | None:
+        try:
+            return checkpoint.object_graph
+        except CheckpointError:
+            return None
+
+    told_by = _BY_FULL_NAME if chosen.foreign else "told by the SavedModel's objects"
+    found = captured_keys(document, behind, raw, chosen.by_object)
+    return {number: Source(key, None, told_by) for number, key in found.items()}
+
+
+def _copied(document: Document, restored: Table) -> Table:
+    """What a restore function reads for a copy that Keras only saves holds for the variable that is copied."""
+    copies = saved_copies(document)
+    return {number: restored[copy] for copy, number in copies.items() if copy in restored}
 
 
 def _other_handles(document: Document, numbers: Iterable[int], found: Table) -> Table:
@@ -239,7 +276,7 @@ def _restored(document: Document, number: int, behind: Ints) -> Iterator[tuple[i
     named = _named_tensors(document, number)
     name = graph.names[number]
     reached = [(edge, int(graph.port[edge])) for edge in graph.edges_out_of(number).tolist()]
-    for _ in range(_MAX_STEPS):
+    for _ in range(MAX_STEPS):
         further: list[tuple[int, int]] = []
         for edge, port in reached:
             consumer = int(graph.dst[edge])
@@ -249,7 +286,7 @@ def _restored(document: Document, number: int, behind: Ints) -> Iterator[tuple[i
                 variable = int(behind[graph.src[graph.edges_into(consumer)[0]]])
                 if variable >= 0:
                     yield variable, Source(*named[port], f"restored by '{name}'")
-            elif graph.ops[consumer] in _BETWEEN:
+            elif graph.ops[consumer] in BETWEEN:
                 further += [(other, port) for other in graph.edges_out_of(consumer).tolist()]
         reached = further
 
@@ -267,61 +304,13 @@ def _saved(document: Document, number: int, behind: Ints) -> Iterator[tuple[int,
                 yield variable, Source(*named[at], f"saved by '{graph.names[number]}'")
 
 
-def _restore_functions(document: Document, behind: Ints) -> Iterator[tuple[int, Source]]:
+def _restore_functions(document: Document, behind: Ints, chosen: ForeignKeys) -> Iterator[tuple[int, Source]]:
     """Variables whose handles are handed to a function that restores into its arguments (TF2 SavedModels)."""
-    tables = {name: _restored_arguments(function) for name, function in document.functions.items()}
-    restoring = {name: table for name, table in tables.items() if table}
-    if not restoring:
-        return
-    graph = document.graph
-    for number, node in enumerate(document.graph_def.node):
-        if "f" not in node.attr or node.attr["f"].func.name not in restoring:
-            continue
-        table = restoring[node.attr["f"].func.name]
-        for edge in graph.edges_into(number).tolist():
-            source = table.get(int(graph.slot[edge]))
-            variable = int(behind[graph.src[edge]])
-            if source is not None and variable >= 0:
-                yield variable, source
-
-
-def _restored_arguments(function: Any) -> Table:
-    """By argument: what a function's RestoreV2 reads for it."""
-    nodes = {node.name: node for node in function.node_def}
-    if not any(node.op == "RestoreV2" for node in nodes.values()):
-        return {}
-    arguments = {argument.name: number for number, argument in enumerate(function.signature.input_arg)}
-    found = {}
-    for node in nodes.values():
-        if node.op != "AssignVariableOp" or len(node.input) < 2 or node.input[0] not in arguments:
-            continue
-        source = _restored_value(node.input[1], nodes, function.signature.name)
-        if source is not None:
-            found[arguments[node.input[0]]] = source
-    return found
-
-
-def _restored_value(text: str, nodes: Mapping[str, Any], function: str) -> Source | None:
-    """The source behind a value in a restore function's body, as its RestoreV2 and constants say."""
-    for _ in range(_MAX_STEPS):
-        node = nodes.get(text.split(":")[0])
-        if node is None or node.op not in _BETWEEN or not node.input:
-            break
-        text = node.input[0]
-    if node is None or node.op != "RestoreV2" or len(node.input) < 3:
-        return None
-    port = text.rpartition(":")[2]
-    names, specs = (_function_strings(nodes.get(given.split(":")[0])) for given in node.input[1:3])
-    at = int(port) if port.isdigit() else 0
-    if at >= len(names):
-        return None
-    return Source(names[at], _slice(specs[at]) if at < len(specs) else None, f"restored by function '{function}'")
-
-
-def _function_strings(node: Any) -> list[str]:
-    if node is None or node.op != "Const":
-        return []
-    return [value.decode("utf-8", "replace") for value in node.attr["value"].tensor.string_val]
+    for variable, found in restored_by_functions(document, behind):
+        key = chosen.by_key(found.key)
+        if key is not None:
+            told_by = f"restored by function '{found.function}'" if key == found.key else _BY_FULL_NAME
+            yield variable, Source(key, _slice(found.spec), told_by)
 
 
 def _variable_defs(document: Document) -> Table:

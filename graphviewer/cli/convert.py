@@ -12,6 +12,7 @@ from graphviewer.cli.prove import (
     end_of_proof,
     feed_option,
     proof_feeds,
+    proof_json,
     proof_text,
     prove,
     say_proof_notes,
@@ -80,8 +81,8 @@ def convert_verb(
             asked = {"before": str(source), "after": str(target), "tags": tags, "allow": allow, "feeds": given}
             proof = prove(asked, progress) if verify else None
     if as_json:
-        proved = {"verified": proof["verdict"] == "same", "verification": proof} if proof is not None else {}
-        say_json({"output": str(target), "nodes": nodes, "bytes": target.stat().st_size} | proved)
+        made_file = {"output": str(target), "nodes": nodes, "bytes": target.stat().st_size}
+        say_json(made_file | proof_json(proof))
         return end_of_proof(proof)
     if proof is not None:
         say_proof_notes(proof)

@@ -27,6 +27,7 @@ from graphviewer.cli.prove import (
     end_of_proof,
     feed_option,
     proof_feeds,
+    proof_json,
     proof_request,
     proof_text,
     prove,
@@ -41,6 +42,8 @@ _METHODS = ("extract", "remove-training-nodes")
 _RESULT_KEYS = ("output", "nodes", "bytes", "outputs", "inputs", "frozen", "warnings", "rewrites")
 _INFERENCE = "inference-mode"
 _CHOSEN = {"newest": "newest", "state": "named by the file checkpoint,", "name": "it has the graph's name,"}
+_OF_SAVED_MODEL = "variables"
+"""What the checkpoint in a SavedModel is always called."""
 _KEYS_IF_ANY = ("tables", "files", "switches", "values")
 
 
@@ -155,9 +158,8 @@ def _make(
         more = {"allow": allow, "feeds": given}
         proof = prove(proof_request(request, result) | more, progress) if verify else None
     if as_json:
-        proved = {"verified": proof["verdict"] == "same", "verification": proof} if proof else {}
         found = {key: result[key] for key in _KEYS_IF_ANY if result[key]}
-        say_json({key: result[key] for key in _RESULT_KEYS} | found | proved)
+        say_json({key: result[key] for key in _RESULT_KEYS} | found | proof_json(proof))
     else:
         for warning in result["warnings"]:
             note(warning)
@@ -198,11 +200,12 @@ def _calm_line(path: Path, out: Path, result: Mapping[str, Any]) -> str:
 
 
 def _values_text(values: Mapping[str, Any] | None) -> str:
-    """``; values: model.ckpt-200 (newest of 2)`` where there was a choice that the user did not make."""
-    why = _CHOSEN.get(values["chosen"]) if values is not None else None
-    if values is None or why is None:
+    """``; values: model.ckpt-200 (newest of 2)``; why only where the user did not choose. A SavedModel has one anyway."""
+    if values is None or Path(values["checkpoint"]).name == _OF_SAVED_MODEL:
         return ""
-    return f"; values: {clean(Path(values['checkpoint']).name)} ({why} of {number(values['of'])})"
+    why = _CHOSEN.get(values["chosen"])
+    chosen = f" ({why} of {number(values['of'])})" if why else ""
+    return f"; values: {clean(Path(values['checkpoint']).name)}{chosen}"
 
 
 freeze_verb = operation_command("freeze")

@@ -233,6 +233,11 @@ def proof_text(proof: Mapping[str, Any] | None) -> str:
     return f", {'verified' if proof['verdict'] == 'same' else 'different'}: {clean(proof['reason'])}{_doubt(proof)}"
 
 
+def proof_json(proof: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the JSON of a verb that made something says of its proof; nothing where none was asked for."""
+    return {} if proof is None else {"verified": proof["verdict"] == "same", "verification": proof}
+
+
 def say_proof_notes(proof: Mapping[str, Any]) -> None:
     """What a proof was fed, and what it left out."""
     _note_feeds(proof["feeds"])

@@ -8,13 +8,12 @@ What makes a line long stands in lines of its own, one for each input or item.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
-from graphviewer import protos
 from graphviewer.analysis.diff.generated import base_argument, base_text
 from graphviewer.analysis.diff.values import digest
 from graphviewer.analysis.diff.variables import Stored, values_of
+from graphviewer.analysis.ops import attribute_defaults
 from graphviewer.errors import CheckpointError
 from graphviewer.export.stand_ins import stand_ins
 from graphviewer.model.document import Document
@@ -77,7 +76,7 @@ def _node(node: Any, functions: Names, indent: str) -> Iterator[str]:
         yield from (f"{indent}    reads {text}" for text in inputs)
     if node.device:
         yield f"{indent}    device: {node.device}"
-    yield from _attributes(node.attr, _defaults(node.op), functions, f"{indent}    ")
+    yield from _attributes(node.attr, attribute_defaults(node.op), functions, f"{indent}    ")
 
 
 def _attributes(attrs: Any, defaults: Mapping[str, Any], functions: Names, indent: str) -> Iterator[str]:
@@ -100,13 +99,6 @@ def _attributes(attrs: Any, defaults: Mapping[str, Any], functions: Names, inden
         else:
             yield f"{indent}{name}: {len(items):,} items"
             yield from (f"{indent}    {item}" for item in items)
-
-
-@cache
-def _defaults(op: str) -> Mapping[str, Any]:
-    definition = protos.op_def(op)
-    attrs = definition.attr if definition is not None else ()
-    return {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
 
 
 def _one(kind: str | None, item: Any, functions: Names) -> str:

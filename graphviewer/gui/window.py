@@ -355,17 +355,15 @@ class Window(QMainWindow):
         """Let the user change the settings."""
         dialog = SettingsDialog(self.settings, self)
         if dialog.exec():
-            self.settings = dialog.settings()
-            self.settings.save(self.store)
-            self._apply_settings()
+            self._apply_settings(dialog.settings())
 
     def switch_theme(self) -> None:
         """Light to dark and back."""
-        self.settings = self.settings.but(theme="light" if self.theme.is_dark else "dark")
-        self.settings.save(self.store)
-        self._apply_settings()
+        self._apply_settings(self.settings.but(theme="light" if self.theme.is_dark else "dark"))
 
-    def _apply_settings(self) -> None:
+    def _apply_settings(self, settings: Settings) -> None:
+        self.settings = settings
+        settings.save(self.store)
         theme = choose_theme(self.settings.theme)
         if theme is not self.theme:
             self.theme = theme

@@ -20,6 +20,11 @@ class Endpoint(NamedTuple):
     node: str
     port: int = 0
 
+    @classmethod
+    def parse(cls, text: str) -> "Endpoint":
+        """The tensor that files call ``x`` or ``x:1``; of a control input, ``^x``, the port is CONTROL_PORT."""
+        return cls(*parse_input(text))
+
     def __str__(self) -> str:
         return f"{self.node}:{self.port}" if self.port else self.node
 
@@ -38,6 +43,11 @@ def parse_input(text: str) -> tuple[str, int]:
     if colon and port.isascii() and port.isdigit() and len(port) < 7:
         return name, int(port)
     return text, 0
+
+
+def body_source(text: str) -> str:
+    """The node or argument that an input inside a function names: ``argument``, ``node:output:0`` or ``^node``."""
+    return text.lstrip("^").partition(":")[0]
 
 
 def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:

@@ -17,7 +17,7 @@ from graphviewer.analysis.ops import is_pipeline_output
 from graphviewer.analysis.suggestion import Suggestion
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
-from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
+from graphviewer.model.names import CONTROL_PORT, Endpoint
 from graphviewer.model.progress import Progress
 from graphviewer.operations.cutting import fed_names, output_names, placeholder_origins, select_fed, unused_inputs
 from graphviewer.operations.endpoints import require_outputs
@@ -82,7 +82,7 @@ def _pipeline_end(document: Document, outputs: Sequence[Endpoint]) -> tuple[tupl
 
     graph = document.graph
     found = suggest_inputs(document, outputs or take_outputs(document).outputs, limit=len(graph))
-    named = {Endpoint(*parse_input(one.name)): one for one in found}
+    named = {one.endpoint: one for one in found}
     sources = {end: graph.index[end.node] for end in named if is_pipeline_output(graph.ops[graph.index[end.node]])}
     above = graph.ancestors(one for number in set(sources.values()) for one in graph.inputs(number))
     last = sorted({number for number in sources.values() if not above[number]})

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphviewer import protos
 from graphviewer.analysis.control_flow import inside_loops
-from graphviewer.analysis.ops import VARIABLE_OPS, is_pipeline_op
+from graphviewer.analysis.ops import FED_OPS, VARIABLE_OPS, is_pipeline_op
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
@@ -19,8 +19,6 @@ from graphviewer.model.tensors import node_shape
 from graphviewer.operations.selection import ALL_PORTS, Selection, join, select
 from graphviewer.operations.tensor_types import output_dtype, output_dtypes, output_shape
 from graphviewer.protos import DataType, dtype_name
-
-_FED_ALREADY = frozenset({"Placeholder", "PlaceholderV2"})
 
 
 def cuts_of(document: Document, inputs: Sequence[Endpoint]) -> dict[int, frozenset[int]]:
@@ -36,7 +34,7 @@ def cuts_of(document: Document, inputs: Sequence[Endpoint]) -> dict[int, frozens
     for name, port in inputs:
         number = graph.index[name]
         _require_output(document, number, port)
-        if graph.ops[number] not in _FED_ALREADY:
+        if graph.ops[number] not in FED_OPS:
             ports.setdefault(number, set()).add(port)
     return {number: ALL_PORTS if found == {0} else frozenset(found) for number, found in ports.items()}
 
@@ -180,7 +178,7 @@ def fed_names(selection: Selection, inputs: Sequence[Endpoint]) -> tuple[str, ..
     """What a run of the result feeds: the placeholders that were made, and chosen ones that stayed."""
     graph = selection.graph
     made = [node.name for _, node in sorted(selection.placeholders.items(), key=lambda item: item[0])]
-    stayed = [name for name, _ in inputs if graph.ops[graph.index[name]] in _FED_ALREADY and name in selection.names]
+    stayed = [name for name, _ in inputs if graph.ops[graph.index[name]] in FED_OPS and name in selection.names]
     return tuple(dict.fromkeys([*made, *stayed]))
 
 

@@ -141,7 +141,7 @@ def freeze(
             *size_warnings(size),
             *_call_warnings(result),
             *_averages_offer(plan),
-            *table_warnings(uses),
+            *table_warnings(document, uses),
             *file_warnings(files, assets),
         ),
         rewrites=tuple(plan.log.entries),

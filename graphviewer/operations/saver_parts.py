@@ -12,7 +12,7 @@ from typing import Any
 from graphviewer import protos
 from graphviewer.analysis.control_flow import variables_behind
 from graphviewer.model.document import Document
-from graphviewer.model.names import parse_input
+from graphviewer.model.names import body_source, parse_input
 
 _WRITES = "AssignVariableOp"
 _INPUT_SHAPES = "_input_shapes"
@@ -81,17 +81,17 @@ def _without_arguments(function: Any, gone: Collection[int]) -> Any | None:
     arguments = [argument.name for argument in function.signature.input_arg]
     nodes = {node.name: node for node in function.node_def}
     lost = _readers(function, {arguments[at] for at in gone if at < len(arguments)})
-    if any(_source(text) in lost for text in function.ret.values()):
+    if any(body_source(text) in lost for text in function.ret.values()):
         return None
     writes = [name for name, node in nodes.items() if node.op == _WRITES and name not in lost]
-    needed = _needed(nodes, [*writes, *(_source(text) for text in function.ret.values())], lost)
+    needed = _needed(nodes, [*writes, *(body_source(text) for text in function.ret.values())], lost)
     made = type(function)()
     made.CopyFrom(function)
     del made.node_def[:]
     for node in function.node_def:
         if node.name in needed:
             made.node_def.add().CopyFrom(node)
-            made.node_def[-1].input[:] = [text for text in node.input if _source(text) not in lost]
+            made.node_def[-1].input[:] = [text for text in node.input if body_source(text) not in lost]
     _shorten_signature(made, function, gone, needed)
     return made
 
@@ -126,7 +126,7 @@ def _readers(function: Any, arguments: Collection[str]) -> set[str]:
         found.update(
             node.name
             for node in function.node_def
-            if any(text[:1] != "^" and _source(text) in found for text in node.input)
+            if any(text[:1] != "^" and body_source(text) in found for text in node.input)
         )
     return found
 
@@ -139,10 +139,5 @@ def _needed(nodes: Any, ends: Iterable[str], lost: Collection[str]) -> set[str]:
         name = stack.pop()
         if name in nodes and name not in found and name not in lost:
             found.add(name)
-            stack.extend(_source(text) for text in nodes[name].input)
+            stack.extend(body_source(text) for text in nodes[name].input)
     return found
-
-
-def _source(text: str) -> str:
-    """The node or argument that an input in a function names."""
-    return text.lstrip("^").partition(":")[0]

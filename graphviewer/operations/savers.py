@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphviewer.analysis.distinct import saved_copies
 from graphviewer.analysis.ops import SAVE_OPS, VARIABLE_OPS
 from graphviewer.analysis.variable_keys import NoKeys, variable_sources
 from graphviewer.errors import OperationError
@@ -30,7 +31,21 @@ def select_with_savers(document: Document, outputs: Sequence[Endpoint], inputs: 
     calls = restore_calls(document)
     if not calls:
         return select_fed(document, outputs, inputs, also=_saver_ends(document))
-    return select_fed(with_parts_of_savers(document, calls, variables), outputs, inputs, also=calls)
+    copies = _restored_in_their_place(document, calls, variables)
+    document = with_parts_of_savers(document, calls, [*variables, *copies])
+    return select_fed(document, outputs, inputs, also=[*calls, *_first_values(document, copies)])
+
+
+def _restored_in_their_place(document: Document, calls: Sequence[int], variables: list[int]) -> list[int]:
+    """Copies of variables that restore functions fill, as Keras has them; what makes one a copy is its first value."""
+    restored = {source for call in calls for source in document.graph.inputs(call)}
+    kept = set(variables)
+    return [copy for copy, number in saved_copies(document).items() if number in kept and copy in restored]
+
+
+def _first_values(document: Document, copies: list[int]) -> list[int]:
+    graph = document.graph
+    return [user for copy in copies for user in graph.consumers(copy) if graph.ops[user] == "AssignVariableOp"]
 
 
 def _saver_ends(document: Document) -> list[int]:

@@ -11,7 +11,7 @@ from graphviewer.analysis.ops import is_random_op
 from graphviewer.errors import OperationError, UnknownNameError
 from graphviewer.model.document import Document
 from graphviewer.model.endpoints import Side, signed
-from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.names import Endpoint
 from graphviewer.runtime.feeds import wanted
 from graphviewer.runtime.outputs import MOST_ENDS, default_outputs, ends, fetchable, gives_value
 from graphviewer.runtime.part import trace
@@ -89,7 +89,7 @@ def steady_twin(before: Document, after: Document, output: Endpoint, twin: Endpo
     the tower for evaluation, where ``output`` is that of the one for training.
     """
     for suggestion in suggest_outputs(before, _MOST_TOWERS):
-        end = Endpoint(*parse_input(suggestion.name))
+        end = suggestion.endpoint
         if end == output or not gives_value(before, suggestion.name) or not _alike(before, after, Paired(end, twin)):
             continue
         if not trace(before, [end], ()).first(is_random_op):

@@ -73,7 +73,7 @@ def read_keras(path: Path, progress: Progress = silent) -> KerasModel:
         frozen = _freeze(tensorflow, model)
     progress(0.9, "writing the graph")
     document, outputs = _document(path, frozen, _names(model, "output", model.outputs))
-    inputs = (Endpoint(*parse_input(tensor.name)) for tensor in frozen.inputs)
+    inputs = (Endpoint.parse(tensor.name) for tensor in frozen.inputs)
     return KerasModel(document, tuple(inputs), tuple(outputs), partial(_call, tensorflow, model, path))
 
 

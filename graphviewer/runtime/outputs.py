@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphviewer.analysis.candidates import signature_endpoints
 from graphviewer.analysis.candidates.ports import result_ports
 from graphviewer.analysis.control_flow import inside_branches, inside_loops
 from graphviewer.analysis.dtypes import output_dtypes
@@ -16,8 +15,8 @@ from graphviewer.analysis.ops import PLACEHOLDER_OPS, SAVE_OPS, is_variable_writ
 from graphviewer.analysis.refusals import refuse_output
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
-from graphviewer.model.endpoints import endpoints_named
-from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.endpoints import endpoints_named, signed
+from graphviewer.model.names import Endpoint
 from graphviewer.protos import DataType, dtype_name
 
 MOST_ENDS = 10
@@ -71,13 +70,12 @@ def default_outputs(after: Document, before: Document) -> list[str]:
 
 def gives_value(document: Document, name: str) -> bool:
     """The graph has the tensor, and a run can fetch it."""
-    end = Endpoint(*parse_input(name))
+    end = Endpoint.parse(name)
     return end.node in document.graph.index and not _refusal(document, end)
 
 
 def _signed(document: Document) -> list[str]:
-    named = (Endpoint(node, port) for _, port, node in signature_endpoints(document, "outputs"))
-    return [str(end) for end in dict.fromkeys(named) if end.node in document.graph.index]
+    return [str(end) for end in dict.fromkeys(end for _, _, end in signed(document, "outputs"))]
 
 
 def ends(document: Document) -> list[Endpoint]:

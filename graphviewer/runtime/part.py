@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from graphviewer import protos
-from graphviewer.analysis.ops import VARIABLE_OPS, is_pipeline_source, is_variable_write
+from graphviewer.analysis.ops import FED_OPS, VARIABLE_OPS, is_pipeline_source, is_variable_write
 from graphviewer.analysis.touches import Touch, touches
 from graphviewer.errors import OperationError
 from graphviewer.formats.wire import header
@@ -21,7 +21,6 @@ from graphviewer.model.document import Document
 from graphviewer.model.names import CONTROL_PORT, Endpoint, parse_input
 from graphviewer.operations.library import reached
 
-_FED_OPS = frozenset({"Placeholder", "PlaceholderV2"})
 _PARSERS = frozenset({"ParseExample", "ParseExampleV2", "ParseSingleExample"})
 _SPARSE = ("Nsparse", "num_sparse")  # attributes that count their sparse outputs, whose parts must fit together
 _RAGGED = "ragged_value_types"  # so must those of ragged ones
@@ -113,9 +112,9 @@ def trace(document: Document, ends: Iterable[Endpoint], fed: Collection[Endpoint
     stack = [(graph.index[name], at) for name, at in ends]
     while stack:
         number, at = stack.pop()
-        if at == CONTROL_PORT and (number in cut or graph.ops[number] in _FED_OPS):
+        if at == CONTROL_PORT and (number in cut or graph.ops[number] in FED_OPS):
             continue  # its value is given: there is nothing to wait for
-        if (number, at) in given or graph.ops[number] in _FED_OPS or gives_data(number):
+        if (number, at) in given or graph.ops[number] in FED_OPS or gives_data(number):
             if at != CONTROL_PORT:
                 at_cut[number, at] = None
             continue

@@ -15,7 +15,7 @@ from graphviewer.analysis.touches import Touch
 from graphviewer.analysis.variable_keys import NAMES_ONLY
 from graphviewer.formats.checkpoint import open_checkpoint
 from graphviewer.model.document import Document
-from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.names import Endpoint
 from graphviewer.model.progress import Progress
 from graphviewer.operations.freezing.variables import MOVING_AVERAGES, Checkpoint, Constant, constants
 from graphviewer.runtime.engine import unregistered
@@ -47,7 +47,7 @@ def saver_part(part: Part, checkpoint: Path | None, matching: Matching = USUAL) 
     document, ends = part.document, _ends_of_saver(part.document, matching)
     if not ends or checkpoint is None or not part.variables():
         return None
-    names = [Endpoint(*parse_input(name)) for name in ends]
+    names = [Endpoint.parse(name) for name in ends]
     if any(name.node not in document.graph.index for name in names):
         return None
     found = trace(document, names[:1], names[1:])

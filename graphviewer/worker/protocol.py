@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO
 
+from graphviewer.errors import GraphViewerError
+
 MAX_FRAME = 64 << 20
 _LENGTH = struct.Struct("!I")
 
@@ -85,6 +87,10 @@ class Failed:
     hint: str = ""
     detail: str = ""
     kind: str = ""
+
+    def as_error(self) -> GraphViewerError:
+        """What the window says of it."""
+        return GraphViewerError(self.message, self.hint)
 
 
 Message = Job | Hello | Progress | Log | Done | Failed

@@ -4,7 +4,8 @@ import csv
 
 import pytest
 
-from graphviewer.analysis.endpoints import refuse_output, suggest_inputs, suggest_outputs
+from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs
+from graphviewer.analysis.refusals import refuse_output
 from graphviewer.analysis.roles import classify
 from graphviewer.errors import GraphViewerError
 from graphviewer.formats import open_document

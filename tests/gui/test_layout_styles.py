@@ -101,8 +101,7 @@ def test_that_settings_turn_the_drawing_and_take_stacks_and_chips_away(network: 
     down = pane.drawing
     chip = pane.scopes.leaf[pane.subject.document.graph.index["net/stage1/unit1/bn1/mean"]]
     assert down.h[down.item.tolist().index(chip)] < 20
-    network.settings = network.settings.but(direction="right", stacks=False, tuck=False)
-    network._apply_settings()
+    network._apply_settings(network.settings.but(direction="right", stacks=False, tuck=False))
     settle(network, qtbot)
     right = pane.drawing
     assert right.width > right.height and down.height > down.width
@@ -186,8 +185,7 @@ def test_that_a_node_in_a_scope_for_which_a_chip_stands_is_revealed_as_that_chip
 @pytest.mark.screen
 def test_that_a_click_on_a_hubs_count_lists_what_it_feeds_and_goes_there(network: Window, qtbot: QtBot) -> None:
     open_saver(network, qtbot)
-    network.settings = network.settings.but(tuck=False)
-    network._apply_settings()
+    network._apply_settings(network.settings.but(tuck=False))
     settle(network, qtbot)
     pane = network.stage.left
     canvas, scopes = pane.canvas, pane.scopes

@@ -76,6 +76,8 @@ class Values:
     def dtype(self, key: str) -> int:
         return self._dtypes.get(key, DataType.FLOAT)
 
+    object_graph = None
+
     def read(self, key: str, slice: Sequence[tuple[int, int]] | None = None) -> np.ndarray:  # noqa: A002
         self.seen.append(key)
         parts = tuple(np.s_[start : start + size] for start, size in slice or ())

@@ -24,6 +24,8 @@ class FakeCheckpoint:
     def dtype(self, key):
         return DataType.FLOAT
 
+    object_graph = None
+
 
 def document(**shapes):
     graph_def = protos.GraphDef()

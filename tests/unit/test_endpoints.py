@@ -4,7 +4,8 @@ import pytest
 from graphs import BOOL, FLOAT, INT32, RESOURCE, STRING, GraphBuilder, shuffled, training_graph
 
 from graphviewer import protos
-from graphviewer.analysis.endpoints import refuse_output, suggest_inputs, suggest_outputs, take_outputs, warn_output
+from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs, take_outputs, warn_output
+from graphviewer.analysis.refusals import refuse_output
 from graphviewer.model.document import Document, Payload, Payloads
 from graphviewer.model.names import Endpoint
 

@@ -1,6 +1,5 @@
 """What output and input candidates have in common."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,9 +7,8 @@ import numpy as np
 
 from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.suggestion import Suggestion
-from graphviewer.model.document import Document
 from graphviewer.model.graph import Mask
-from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.names import Endpoint
 
 WEIGHT_BYTES = 256
 """A constant of more bytes counts as a weight in a graph without variables."""
@@ -35,16 +33,6 @@ class Candidate:
         """As users see it."""
         reason = "; ".join(self.reasons)
         return Suggestion(str(Endpoint(name, self.port)), round(float(self.score), 2), reason[:1].upper() + reason[1:])
-
-
-def signature_endpoints(document: Document, side: str) -> Iterator[tuple[str, int, str]]:
-    """(signature/key, port, node name) of all inputs or outputs of signatures, TensorFlow's own left out."""
-    for key, signature in sorted(document.signatures.items(), key=lambda item: (item[0] != "serving_default", item[0])):
-        if key.startswith("__"):
-            continue
-        for name, tensor in sorted(getattr(signature, side).items()):
-            node, port = parse_input(tensor.name)
-            yield f"{key}/{name}", max(port, 0), node
 
 
 def big_constants(facts: Facts) -> Mask:

@@ -7,9 +7,10 @@ import numpy as np
 
 from graphviewer import protos
 from graphviewer.analysis import ops
-from graphviewer.analysis.candidates import Candidate, big_constants, signature_endpoints
+from graphviewer.analysis.candidates import Candidate, big_constants
 from graphviewer.analysis.roles import Roles
 from graphviewer.analysis.suggestion import Suggestion
+from graphviewer.model import endpoints
 from graphviewer.model.graph import Mask
 from graphviewer.model.names import Endpoint
 from graphviewer.model.tensors import node_shape
@@ -40,11 +41,11 @@ class Inputs:
         return [one.suggestion(self.graph.names[one.node]) for one in best[:limit]]
 
     def _signed(self) -> Iterator[Candidate]:
-        for key, port, name in signature_endpoints(self.document, "inputs"):
-            node = self.graph.index.get(name)
-            if node is not None and self.needed[node]:
-                candidate = Candidate(node, port)
-                candidate.add(20.0, f"input of the signature {key}")
+        for signature, key, endpoint in endpoints.signed(self.document, "inputs"):
+            node = self.graph.index[endpoint.node]
+            if self.needed[node]:
+                candidate = Candidate(node, endpoint.port)
+                candidate.add(20.0, f"input of the signature {signature}/{key}")
                 yield candidate
 
     @cached_property
@@ -60,7 +61,7 @@ class Inputs:
     @cached_property
     def _others_have_shapes(self) -> bool:
         """Some placeholder is no scalar: scalars beside it are mostly settings."""
-        plain = np.flatnonzero(self.facts.family({"Placeholder", "PlaceholderV2"}) & self.needed).tolist()
+        plain = np.flatnonzero(self.facts.family(ops.FED_OPS) & self.needed).tolist()
         return any(node_shape(self.document.node(node)) != [] for node in plain)
 
     @property

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviewer.analysis import ops
-from graphviewer.analysis.candidates import Candidate, big_constants, signature_endpoints
+from graphviewer.analysis.candidates import Candidate, big_constants
 from graphviewer.analysis.candidates.choices import Choices
 from graphviewer.analysis.candidates.parts import end_before_judge, ends_of_parts
 from graphviewer.analysis.candidates.ports import result_ports, result_text
@@ -18,6 +18,7 @@ from graphviewer.analysis.control_flow import EXITS, entered_by, inside_branches
 from graphviewer.analysis.roles import Roles
 from graphviewer.analysis.roles.markers import training_calls, training_mode
 from graphviewer.analysis.suggestion import Suggestion
+from graphviewer.model import endpoints
 from graphviewer.model.graph import Mask
 
 WALKED = 200
@@ -137,11 +138,11 @@ class Outputs:
 
     def _signed(self) -> Iterator[Candidate]:
         """The outputs of the file's signatures, in their order; a signature may also name a write, to run it."""
-        for key, port, name in signature_endpoints(self.document, "outputs"):
-            node = self.graph.index.get(name)
-            if node is not None and not ops.is_variable_write(self.graph.ops[node]) and not self._is_silent(node):
-                candidate = Candidate(node, port)
-                candidate.add(20.0, f"output of the signature {key}")
+        for signature, key, endpoint in endpoints.signed(self.document, "outputs"):
+            node = self.graph.index[endpoint.node]
+            if not ops.is_variable_write(self.graph.ops[node]) and not self._is_silent(node):
+                candidate = Candidate(node, endpoint.port)
+                candidate.add(20.0, f"output of the signature {signature}/{key}")
                 yield candidate
 
     @cached_property

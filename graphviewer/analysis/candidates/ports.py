@@ -24,7 +24,6 @@ RESULTS |= {
 }
 """All outputs are results alike; those of other ops serve the backward pass, or are states."""
 
-_LOOPS = frozenset({"StatelessWhile", "While"})
 _NO_VALUES = frozenset({DataType.RESOURCE, DataType.VARIANT})
 _MOST = 32
 """Outputs of one node that are proposed."""
@@ -53,7 +52,7 @@ def result_text(document: Document, node: int, port: int, count: int) -> str:
 
 def _handed_through(definition: Any, functions: Any) -> set[int]:
     """Results of a loop that are what it was given: weights, bounds."""
-    body = functions.get(definition.attr["body"].func.name) if definition.op in _LOOPS else None
+    body = functions.get(definition.attr["body"].func.name) if definition.op in ops.LOOP_CALL_OPS else None
     if body is None:
         return set()
     wrapped = {node.name: node.input[0] for node in body.node_def if node.op == "Identity" and node.input}

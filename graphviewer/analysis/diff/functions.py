@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
 from graphviewer import protos
 from graphviewer.analysis.diff.generated import drop_counters
 from graphviewer.analysis.diff.values import digest
+from graphviewer.analysis.ops import attribute_defaults
 from graphviewer.model.tensors import TensorError, tensor_value
 
 Pair = tuple[str, str]
@@ -130,7 +130,7 @@ def _drop_what_does_not_count(node: Any) -> None:
     node.attr.pop("_output_shapes", None)
     node.ClearField("experimental_debug_info")
     drop_counters(node.attr)
-    for name, value in _defaults(node.op).items():
+    for name, value in attribute_defaults(node.op).items():
         if name in node.attr and node.attr[name] == value:
             node.attr.pop(name)
     if node.op == "Const" and "value" in node.attr:
@@ -140,13 +140,6 @@ def _drop_what_does_not_count(node: Any) -> None:
         except TensorError:
             return
         node.attr["value"].s = told.encode()
-
-
-@cache
-def _defaults(op: str) -> Mapping[str, Any]:
-    definition = protos.op_def(op)
-    attrs = definition.attr if definition is not None else ()
-    return {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
 
 
 def _number_ends(function: Any) -> Mapping[str, str]:

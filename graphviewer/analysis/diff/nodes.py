@@ -18,6 +18,7 @@ from graphviewer.analysis.ops import (
     RESOURCE_TO_VALUE,
     SWITCH_OPS,
     VARIABLE_OPS,
+    attribute_defaults,
     is_pipeline_op,
 )
 from graphviewer.model.names import parse_input
@@ -213,14 +214,7 @@ class NodeComparer:
 
 def _attr(node: Any, name: str) -> Any | None:
     """An attribute's value; the op's default where the node leaves it out, None where there is none."""
-    if name in node.attr:
-        return node.attr[name]
-    definition = protos.op_def(node.op)
-    if definition is not None:
-        for attr in definition.attr:
-            if attr.name == name and attr.HasField("default_value"):
-                return attr.default_value
-    return None
+    return node.attr[name] if name in node.attr else attribute_defaults(node.op).get(name)
 
 
 def _describe_value(name: str, left: Any, right: Any, found: Details) -> None:

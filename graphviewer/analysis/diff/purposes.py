@@ -10,7 +10,8 @@ import numpy as np
 
 from graphviewer.analysis.diff.pairing import STRUCTURE, UNMATCHED
 from graphviewer.analysis.diff.result import STATUSES, Change, Diff
-from graphviewer.analysis.endpoints import refuse_output, suggest_outputs
+from graphviewer.analysis.endpoints import suggest_outputs
+from graphviewer.analysis.refusals import refuse_output
 from graphviewer.analysis.roles import classify
 from graphviewer.model.endpoints import endpoints_named
 from graphviewer.model.names import Endpoint

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.errors import GraphViewerError, UnknownNameError
+from graphviewer.errors import GraphViewerError, ReadError, UnknownNameError
 from graphviewer.gui.state.background import Background
 from graphviewer.gui.state.selection import ANY, Picked, Selection
 from graphviewer.gui.state.turns import Turns
@@ -317,7 +317,7 @@ class Session(QObject):
 
     def _refusal(self, kind: str, endpoint: Endpoint) -> str | None:
         """Why a node can not be an output or input, as the end of a sentence."""
-        from graphviewer.analysis.endpoints import refuse_output
+        from graphviewer.analysis.refusals import refuse_output
 
         if self.version is None:
             return None
@@ -344,6 +344,16 @@ class Session(QObject):
         if refused:
             raise UnknownNameError(f"'{refused[0][0]}' cannot be an output: {refused[0][1]}", "Pick another node.")
         self.set_endpoints(**{kind: [*getattr(family, kind), *found]})
+
+    def is_unchanged(self, *versions: Version) -> bool:
+        """Whether the worker would read what the window shows of versions; says so where a file has changed."""
+        try:
+            for version in versions:
+                version.require_unchanged()
+        except ReadError as error:
+            self.failed.emit(error)
+            return False
+        return True
 
     # -- overlay ------------------------------------------------------------------------------------------------
 

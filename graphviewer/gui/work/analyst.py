@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from graphviewer.analysis.suggestion import Suggestion
-from graphviewer.errors import GraphViewerError, ReadError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Comparison, Tab, Version
 from graphviewer.gui.work.jobs import Callbacks, Jobs
-from graphviewer.model.names import Endpoint, parse_input
+from graphviewer.model.names import Endpoint
 from graphviewer.model.overlay import Overlay
 from graphviewer.model.problem import Problem
 from graphviewer.worker.protocol import Failed
@@ -63,10 +62,7 @@ class Analyst(QObject):
         """Ask the worker about a version, for a comparison or for itself; a newer question of the same kind about the
         same replaces an older one.
         """
-        try:
-            version.require_unchanged()
-        except ReadError as error:
-            self._session.failed.emit(error)
+        if not self._session.is_unchanged(version):
             return
         callbacks = Callbacks(done, self._failed)
         outputs = [params["out"]] if "out" in params else []
@@ -77,7 +73,7 @@ class Analyst(QObject):
         def done(found: Mapping[str, Any]) -> None:
             version.suggested_outputs = _suggestions(found["outputs"])
             version.suggested_inputs = _suggestions(found["inputs"])
-            version.taken_outputs = [Endpoint(*parse_input(name)) for name in found["taken"]]
+            version.taken_outputs = [Endpoint.parse(name) for name in found["taken"]]
             self._session.suggestions_changed.emit()
 
         chosen = [str(one) for one in self._chosen(version, "outputs")]
@@ -130,7 +126,7 @@ class Analyst(QObject):
         return [one for one in getattr(version.family, kind) if one.node in index]
 
     def _failed(self, failure: Failed) -> None:
-        self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
+        self._session.failed.emit(failure.as_error())
 
     # -- comparing ----------------------------------------------------------------------------------------------
 

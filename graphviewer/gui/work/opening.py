@@ -148,7 +148,7 @@ class Opener(QObject):
             self.open(replace(request, path=out, title=name, remembered=request.path), proved)
 
         def failed(failure: Any) -> None:
-            self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
+            self._session.failed.emit(failure.as_error())
 
         def cancelled() -> None:
             self._session.said.emit("Cancelled; nothing was opened.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.errors import GraphViewerError, ReadError, TrainingModeError
+from graphviewer.errors import GraphViewerError, TrainingModeError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Family, Version
 from graphviewer.gui.words.texts import elided
@@ -48,7 +48,7 @@ class Operator(QObject):
 
     def run(self, operation: str, label: str, version: Version, parameters: Mapping[str, Any]) -> Run | None:
         """Start an operation on a version; its result becomes a new version beside it."""
-        if not self._is_unchanged(version):
+        if not self._session.is_unchanged(version):
             return None
         target = self._folder / f"{next(self._numbers)}-{operation}.meta"
         request = {
@@ -94,16 +94,8 @@ class Operator(QObject):
         callbacks = Callbacks(done, lambda _failure: then({}), cancelled=lambda: then({}))
         self._jobs.submit("choices", request, callbacks, key=f"choices-{operation}")
 
-    def _is_unchanged(self, version: Version) -> bool:
-        try:
-            version.require_unchanged()
-        except ReadError as error:
-            self._session.failed.emit(error)
-            return False
-        return True
-
     def _failed(self, version: Version, failure: Failed) -> None:
-        self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
+        self._session.failed.emit(failure.as_error())
         if failure.kind == TrainingModeError.__name__:
             self._offer(version, [str(one) for one in version.family.outputs])
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from graphviewer.errors import GraphViewerError, ReadError
+from graphviewer.errors import ReadError
 from graphviewer.gui.state.session import Session
 from graphviewer.gui.state.versions import Version
 from graphviewer.gui.work.jobs import Callbacks, Jobs
@@ -65,7 +65,7 @@ class Prover(QObject):
         allow: bool = False,
     ) -> None:
         """Run both sides on the same feeds and compare; without ``outputs``, what was chosen, or else the usual."""
-        if not self._is_unchanged(before, after):
+        if not self._session.is_unchanged(before, after):
             return
         checkpoint = before.document.checkpoint
         request = {
@@ -94,7 +94,7 @@ class Prover(QObject):
 
     def run(self, version: Version, outputs: Sequence[str], feeds: Feeds = _MADE_UP, *, allow: bool = False) -> None:
         """One forward pass of the named tensors; asks first where the graph touches anything."""
-        if not self._is_unchanged(version):
+        if not self._session.is_unchanged(version):
             return
 
         folder = self._folder / f"run-{next(self._numbers)}"
@@ -179,7 +179,7 @@ class Prover(QObject):
             end()
 
         def failed(failure: Failed) -> None:
-            self._session.failed.emit(GraphViewerError(failure.message, failure.hint))
+            self._session.failed.emit(failure.as_error())
             cancelled()
 
         def cancelled() -> None:
@@ -198,15 +198,6 @@ class Prover(QObject):
         """Stop what runs, at once: a graph may have a loop that never ends."""
         for number in tuple(self._running):
             self._jobs.cancel(number)
-
-    def _is_unchanged(self, *versions: Version) -> bool:
-        try:
-            for version in versions:
-                version.require_unchanged()
-        except ReadError as error:
-            self._session.failed.emit(error)
-            return False
-        return True
 
 
 def _pieces(file: Path) -> Iterator[bytes]:

@@ -59,7 +59,6 @@ _BY_ATTRIBUTE: Mapping[str, Call] = MappingProxyType(
         "BatchFunction": _call(0, ("Tin", "Tcaptured"), "Tout", "f"),
     }
 )
-LOOPS = frozenset({"While", "StatelessWhile"})
 _ONCE = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall", *BRANCH_CALL_OPS})
 
 _CAPTURES = "Targuments"

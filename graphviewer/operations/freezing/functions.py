@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphviewer.analysis.ops import RESOURCE_TO_VALUE, VARIABLE_OPS
+from graphviewer.analysis.ops import LOOP_CALL_OPS, RESOURCE_TO_VALUE, VARIABLE_OPS
 from graphviewer.errors import OperationError
 from graphviewer.model.making import set_shape
 from graphviewer.operations.cutting import unique
 from graphviewer.operations.freezing.body import Body, Report, Tensor, Value
-from graphviewer.operations.freezing.calls import LOOPS, Call, call_of, called_functions, runs_again
+from graphviewer.operations.freezing.calls import Call, call_of, called_functions, runs_again
 from graphviewer.operations.freezing.function_body import Arguments, FunctionBody
 from graphviewer.operations.freezing.rules import propagate
 from graphviewer.operations.freezing.updates import Update, Updates, late_read
@@ -128,7 +128,7 @@ class Functions:
                 same = known is None or known.shape == value.shape
                 named = given.variable if given is not None else value.variable
                 results[port] = value._replace(variable=named, shape=value.shape if same else None)
-        if node.op in LOOPS:
+        if node.op in LOOP_CALL_OPS:
             self._require_same_handles(body, name, depth)
         return results
 

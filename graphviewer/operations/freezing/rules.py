@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from graphviewer.analysis.ops import REF_TO_VALUE, arguments, is_variable_write
+from graphviewer.analysis.ops import LOOP_CALL_OPS, REF_TO_VALUE, arguments, is_variable_write
 from graphviewer.errors import OperationError
 from graphviewer.model.making import const_node
 from graphviewer.model.nodes import control_inputs, data_inputs
 from graphviewer.operations.draft import keep_attributes
 from graphviewer.operations.freezing.body import Body, Tensor, Value
-from graphviewer.operations.freezing.calls import LOOPS, call_of, retype_argument
+from graphviewer.operations.freezing.calls import call_of, retype_argument
 from graphviewer.protos import DataType
 
 
@@ -236,7 +236,7 @@ def _call(site: Site) -> Iterable[int]:
     if argument not in site.body.calls.setdefault(site.node.name, {}):
         site.body.calls[site.node.name][argument] = site.value
         site.report("handle -> value", f"passes the value of '{site.value.variable}' to the function")
-    return (argument,) if site.node.op in LOOPS else ()
+    return (argument,) if site.node.op in LOOP_CALL_OPS else ()
 
 
 def _no_copy_mark(site: Site) -> Iterable[int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from graphviewer.analysis.ops import CALL_OPS, is_table_initializer, is_table_op
 from graphviewer.analysis.roles.library import function_ops
 from graphviewer.model.document import Document
+from graphviewer.model.names import parse_input
 from graphviewer.operations.registry import TableUse
 from graphviewer.operations.selection import join
 from graphviewer.operations.tensor_types import output_dtypes
@@ -40,13 +41,18 @@ def table_uses(document: Document, tables: Iterable[int], fillers: Iterable[int]
     )
 
 
-def table_warnings(uses: Sequence[TableUse]) -> list[str]:
-    """What to run before the tables are read."""
+def table_warnings(document: Document, uses: Sequence[TableUse]) -> list[str]:
+    """What to run before the tables are read, and what to feed then."""
     if not uses:
         return []
     fillers = dict.fromkeys(name for use in uses for name in use.initializers)
     run = join((f"'{name}'" for name in fillers), 20) or "what fills them"
-    return [f"The graph has lookup tables ({join(use.name for use in uses)}): run {run} once before anything else."]
+    told = f"The graph has lookup tables ({join(use.name for use in uses)}): run {run} once before anything else"
+    prefix = parse_input(document.saver.filename_tensor_name)[0] if document.saver is not None else ""
+    graph = document.graph
+    if prefix in graph.index and graph.ancestors(graph.index[name] for name in fillers)[graph.index[prefix]]:
+        return [f"{told}, with the checkpoint's prefix fed to '{prefix}': entries that were added come from there."]
+    return [f"{told}."]
 
 
 def _gives_handle(document: Document, number: int) -> bool:

@@ -22,7 +22,7 @@ from graphviewer.analysis.roles.facts import Facts
 from graphviewer.analysis.roles.markers import DROPOUT_STEPS, training_mode
 from graphviewer.model.bodies import Opened, Unfolded, unfold
 from graphviewer.model.document import Document
-from graphviewer.model.function_body import ARGUMENT_OP
+from graphviewer.model.function_body import ARGUMENT_OP, RESULT_OP
 from graphviewer.model.graph import Graph, Mask
 from graphviewer.model.tensors import TensorError, tensor_value
 from graphviewer.operations.library import reached
@@ -119,7 +119,21 @@ def _with_functions(selection: Selection) -> tuple[Document, Mask]:
         return document, selection.mask
     whole = unfold(document)
     assert isinstance(whole, Unfolded)  # there are functions
-    return whole, np.concatenate([selection.mask, (whole.caller >= 0) & calls[whole.caller]])
+    inside = np.concatenate([selection.mask, (whole.caller >= 0) & calls[whole.caller]])
+    return whole, inside & _computed(whole)
+
+
+def _computed(whole: Unfolded) -> Mask:
+    """bool [n]: the graph's own nodes, and of each function what its results and effects need.
+
+    A recurrent layer of Keras makes the masks of its dropout in inference too, and reads them only in training.
+    """
+    graph = whole.graph
+    seeds = {*range(whole.main), *np.flatnonzero(graph.of_ops({RESULT_OP})).tolist()}
+    for one in whole.opened:
+        effects = set(whole.functions[one.function].control_ret.values())
+        seeds.update(number for number, node in enumerate(one.body.nodes, one.first) if node.name in effects)
+    return graph.ancestors(seeds)
 
 
 def _named(document: Document, number: int) -> str:

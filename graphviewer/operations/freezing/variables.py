@@ -29,6 +29,15 @@ _STRING_SIZE = 16
 MOVING_AVERAGES = "moving-averages"
 """In the place of a saver: the averages that training kept beside the variables, where the checkpoint has them."""
 
+_WITHOUT_OBJECTS = (
+    "The checkpoint is object-based (tf.train.Checkpoint, Keras), and this graph does not say which object is which "
+    "variable: export a SavedModel, or save by name with tf.compat.v1.train.Saver."
+)
+_OF_OBJECTS = (
+    "Which value of the checkpoint is whose, a SavedModel tells of what its functions capture, as long as they are "
+    "called: freeze it as it was saved, with the checkpoint that belongs to it, and do the rest after that."
+)
+
 _SHADOW = re.compile(r"(.+)/[^/]*(?:ExponentialMovingAverage|(?<![A-Za-z])(?:ema|EMA)(?![A-Za-z]))[^/]*")
 
 
@@ -239,7 +248,7 @@ def _missing(
         rows.append((graph.names[number], wanted, ", ".join(near(wanted)) or "none"))
     more = f"\n  ... and {len(missing) - _LISTED:,} more" if len(missing) > _LISTED else ""
     shapes = {graph.names[number]: node_shape(document.node(number)) for number in missing}
-    hint, shell = _missing_hints(shapes, checkpoint)
+    hint, shell = _missing_hints(document, shapes, checkpoint)
     saved = {number for number, source in sources.items() if source.told_by.startswith(("restored by", "saved by"))}
     if saved and saved.isdisjoint(missing):
         told = (
@@ -272,13 +281,17 @@ class _Nearest:
         return nearest(name, pool) if self._budget >= 0 else same_end[:3]
 
 
-def _missing_hints(shapes: Mapping[str, Sequence[int] | None], checkpoint: Checkpoint) -> tuple[str, str]:
-    """What to do about missing values, as the window and as the shell has it."""
+def _missing_hints(
+    document: Document, shapes: Mapping[str, Sequence[int] | None], checkpoint: Checkpoint
+) -> tuple[str, str]:
+    """What to do about missing values, as the window and as the shell has it.
+
+    Raises:
+        CheckpointError: the checkpoint's own list of objects, which may have told, cannot be read.
+    """
     if OBJECT_GRAPH_KEY in checkpoint.keys():  # noqa: SIM118 - not a mapping
-        hint = (
-            "The checkpoint is object-based (tf.train.Checkpoint, Keras), and this graph does not say which object "
-            "is which variable: export a SavedModel, or save by name with tf.compat.v1.train.Saver."
-        )
+        known = document.meta is not None and len(document.meta.object_graph_def.nodes)
+        hint = _OF_OBJECTS if known and checkpoint.object_graph is not None else _WITHOUT_OBJECTS
         return hint, hint
     change = likely_prefix(shapes, checkpoint)
     if change is not None and change.votes > 1:

@@ -88,7 +88,7 @@ class Dropouts:
     def _follow(self, source: int) -> None:
         ends = 0
         for mask in self._masks(source):
-            for end, value, whole in self._ends(mask, source):
+            for end, value, whole in self._ends(mask):
                 dropout = self._dropout(end, value, whole)
                 if dropout is not None:
                     self.found.append(dropout)
@@ -115,7 +115,7 @@ class Dropouts:
                 elif scene.op(reader) in _SCALES and self._trials[0].affine((reader, 0), source) is not None:
                     stack.append(reader)
 
-    def _ends(self, start: _Mask, source: int) -> Iterator[tuple[int, Place, _Mask]]:
+    def _ends(self, start: _Mask) -> Iterator[tuple[int, Place, _Mask]]:
         """Where a mask meets the tensor that it drops parts of: (node, that tensor, the mask there)."""
         scene, stack, seen = self._scene, [start], {start.place[0]}
         while stack and len(seen) < _MOST_STEPS:
@@ -174,7 +174,7 @@ class Dropouts:
         place, parts, found = value, set(mask.parts), None
         for _ in range(_MOST_STEPS):
             if self._is_one(mask.keeps, scale):
-                found = Dropout(end, place, frozenset(parts), self._roles(mask, end))
+                found = Dropout(end, place, frozenset(parts), self._roles(mask))
             peeled = self._peeled(place)
             if peeled is None or (found is not None and any(abs(one - 1) > 0 for one in peeled[1])):
                 break
@@ -201,7 +201,7 @@ class Dropouts:
                     return inputs[scaled], scales
         return None
 
-    def _roles(self, mask: _Mask, end: int) -> dict[int, Role]:
+    def _roles(self, mask: _Mask) -> dict[int, Role]:
         """What the placeholders behind the probability mean: it grows with the one, and falls with the other."""
         if mask.keeps[0] == mask.keeps[-1]:
             return {}

@@ -12,7 +12,7 @@ from typing import Any
 
 from graphviewer import protos
 from graphviewer.analysis.ops import SWITCH_OPS, VARIABLE_OPS, is_random_op, is_stateful
-from graphviewer.model.names import CONTROL_PORT, parse_input
+from graphviewer.model.names import CONTROL_PORT, body_source, parse_input
 from graphviewer.model.nodes import COLOCATION, colocated_with, control_inputs, data_inputs
 from graphviewer.operations.freezing.function_body import FunctionBody
 
@@ -31,7 +31,7 @@ def refusal(node: Any, function: Any) -> str:
     known = {argument.name for argument in function.signature.input_arg} | {inner.name for inner in function.node_def}
     texts = [text for inner in function.node_def for text in inner.input]
     texts += [function.ret[result.name] for result in function.signature.output_arg]
-    absent = [text for text in texts if text.lstrip("^").partition(":")[0] not in known]
+    absent = [text for text in texts if body_source(text) not in known]
     if absent:
         return f"'{name}' reads '{absent[0]}', which it does not have"
     missing = {value for inner in function.node_def for value in _open(inner)} - set(_bindings(node))

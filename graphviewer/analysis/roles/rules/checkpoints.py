@@ -7,13 +7,11 @@ from graphviewer.analysis.roles.registry import rule
 from graphviewer.analysis.roles.training import Training
 from graphviewer.model.graph import Mask
 
-CHECKPOINT_OPS = ops.SAVE_OPS | ops.RESTORE_OPS
-
 
 @rule("save_restore", 10)
 def checkpoint_ops(training: Training) -> Mask:
     """{op} reads or writes checkpoints."""
-    return training.facts.family(CHECKPOINT_OPS)
+    return training.facts.family(ops.CHECKPOINT_OPS)
 
 
 @rule("save_restore", 11)
@@ -34,7 +32,7 @@ def after_saving(training: Training) -> Mask:
 def calls(training: Training) -> Mask:
     """Calls a function that saves or restores."""
     facts = training.facts
-    return facts.mask(node for node, inside in facts.called_ops.items() if inside & CHECKPOINT_OPS)
+    return facts.mask(node for node, inside in facts.called_ops.items() if inside & ops.CHECKPOINT_OPS)
 
 
 @rule("save_restore", 14)
