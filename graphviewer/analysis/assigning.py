@@ -12,11 +12,9 @@ from pathlib import Path
 from graphviewer.analysis.control_flow import variables_behind
 from graphviewer.analysis.coverage import Coverage, VariableRow
 from graphviewer.analysis.ops import ASSIGN_OPS, RESTORE_OPS
+from graphviewer.analysis.restore_functions import BETWEEN, MAX_STEPS
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Ints
-
-_BETWEEN = frozenset({"Identity", "Reshape", "Cast"})
-_MAX_STEPS = 4
 
 _HEAD = """\
 import tensorflow.compat.v1 as tf
@@ -116,9 +114,9 @@ def _initializer(document: Document, number: int, behind: Ints) -> str | None:
 def _is_restored(document: Document, value: int) -> bool:
     """Whether a value is read from a checkpoint, over reshapes and casts."""
     graph = document.graph
-    for _ in range(_MAX_STEPS):
+    for _ in range(MAX_STEPS):
         inputs = graph.inputs(value)
-        if graph.ops[value] not in _BETWEEN or not inputs:
+        if graph.ops[value] not in BETWEEN or not inputs:
             break
         value = inputs[0]
     return graph.ops[value] in RESTORE_OPS

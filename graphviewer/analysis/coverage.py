@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from graphviewer.analysis.distinct import distinct_variables
+from graphviewer.analysis.foreign_keys import ForeignKeys, full_names
 from graphviewer.analysis.variable_keys import Keys, Slice, Source, variable_sources
 from graphviewer.model.document import Document
 from graphviewer.model.names import nearest
@@ -27,8 +28,9 @@ class VariableRow(NamedTuple):
         shape: the graph's, else the checkpoint's; -1 where unknown, None for unknown rank.
         dtype: as TensorFlow's Python writes it.
         status: ``both``, ``only_graph``, ``only_checkpoint``, or ``differs`` (in shape or dtype).
-        nearest: keys that may be meant, for ``only_graph``.
-        held: dtype and shape in the checkpoint, in words, for ``differs``.
+        nearest: keys that may be meant, for ``only_graph``; full names where the checkpoint is not the SavedModel's.
+        held: dtype and shape in the checkpoint, in words, for ``differs``; for ``only_checkpoint`` the full name, where
+            the checkpoint is not the SavedModel's own.
         part: (start, length) per dimension of the key's value; None for the whole value.
     """
 
@@ -72,11 +74,19 @@ def coverage(document: Document, checkpoint: Keys, *, ignored: Collection[str] =
     rows = [_row(document.node(number), sources.get(number), checkpoint, known) for number in numbers]
     both = sum(row.status == "both" for row in rows)
     used = {row.key for row in rows} | {source.key for source in sources.values()}
-    rows = list(_with_nearest(rows, [key for key in keys if key not in used] or keys))
+    free = [key for key in keys if key not in used]
+    names = full_names(checkpoint) if ForeignKeys(document, checkpoint).foreign else {}
+    rows = list(_with_nearest(rows, list(dict.fromkeys(names.get(key, key) for key in free or keys))))
     rows += [
-        VariableRow(None, key, checkpoint.shape(key), dtype_name(checkpoint.dtype(key)), "only_checkpoint")
-        for key in keys
-        if key not in used
+        VariableRow(
+            None,
+            key,
+            checkpoint.shape(key),
+            dtype_name(checkpoint.dtype(key)),
+            "only_checkpoint",
+            held=f"the value of {names[key]}" if names.get(key, key) != key else "",
+        )
+        for key in free
     ]
     return Coverage(tuple(rows), both / len(numbers) if numbers else 1.0)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +26,13 @@ _ROOT = 0
 _ATTRIBUTES = "/.ATTRIBUTES/"
 _PLACE = re.compile(r"(?:(?<=/)|(?<=-)|^)\d+(?=/|$)")
 """A number in a key that counts: ``variables/3``, ``layer_with_weights-0``."""
+
+_NUMBER = re.compile(r"_\d+$")
+_UNNAMED = "Variable"
+"""TensorFlow's name for a variable without one."""
+
+_COPIES = frozenset({"_all_variables/*", "variables/*"})
+"""Keras' export writes each variable twice, with one value."""
 
 
 class Keys(Protocol):
@@ -90,6 +97,19 @@ class ForeignKeys:
         """The key of what the SavedModel's own checkpoint has under ``told``; None where nothing decides."""
         return self.by_object(self._at(told), told) if self.foreign else told
 
+    def contradicted(self, told: str, names: Collection[str]) -> bool:
+        """The checkpoint gives a key to a variable of another name, where the graph came without its objects.
+
+        Args:
+            told: key in a checkpoint that has objects.
+            names: of the variable's handles, which TensorFlow and Keras number: ``d/kernel_1``, or ``Variable_3``.
+        """
+        if self._objects is not None and self._objects.nodes:
+            return False
+        full = _stem(self._names.get(told, "")) if _ATTRIBUTES in told else ""
+        known = {_stem(name) for name in names} - {"", _UNNAMED}
+        return bool(full and known) and not any(_ends_alike(full, name) for name in known)
+
     def by_object(self, thing: int, told: str | None) -> str | None:
         """The key of an object, which the same path as in the SavedModel would lead to ``told``."""
         if not self.foreign:
@@ -98,8 +118,8 @@ class ForeignKeys:
         same = self._keys_of_name.get(name, []) if name is not None else []
         kind = _kind(told or self._paths.get(thing, ""))
         if name is not None and same and self._own[kind, name] < 2:
-            alike = [key for key in same if _kind(key) == kind] if len(same) > 1 else same
-            if len(alike) == 1:
+            alike = [key for key in same if _kind(key) == kind] or same
+            if len(alike) == 1 or (len(alike) == len(_COPIES) and {*map(_kind, alike)} == _COPIES):
                 return alike[0]
         if told is None or told not in self._held:
             return told
@@ -161,6 +181,15 @@ class ForeignKeys:
             if not 0 <= thing < len(self._children):
                 return -1
         return thing
+
+
+def _stem(name: str) -> str:
+    return _NUMBER.sub("", name)
+
+
+def _ends_alike(first: str, second: str) -> bool:
+    """The same, but for scopes around one of them."""
+    return f"/{first}".endswith(f"/{second}") or f"/{second}".endswith(f"/{first}")
 
 
 def _path(key: str) -> str:

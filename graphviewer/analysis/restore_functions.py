@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Ints
+from graphviewer.model.tensors import TensorError, tensor_value
 
 BETWEEN = frozenset({"Identity", "Reshape", "Cast"})
 """Ops between what is read from a checkpoint and its assignment."""
@@ -35,20 +36,23 @@ def restored_by_functions(document: Document, behind: Ints) -> Iterator[tuple[in
     Args:
         behind: int32 [n]: the variable that each node hands on, as ``variables_behind`` gives it.
     """
-    tables = {name: _restored_arguments(function) for name, function in document.functions.items()}
-    restoring = {name: table for name, table in tables.items() if table}
-    if not restoring:
-        return
     graph = document.graph
-    for number, node in enumerate(document.graph_def.node):
-        if "f" not in node.attr or node.attr["f"].func.name not in restoring:
-            continue
-        table = restoring[node.attr["f"].func.name]
+    for number, table in restore_calls(document).items():
         for edge in graph.edges_into(number).tolist():
             found = table.get(int(graph.slot[edge]))
             variable = int(behind[graph.src[edge]])
             if found is not None and variable >= 0:
                 yield variable, found
+
+
+def restore_calls(document: Document) -> dict[int, dict[int, Restored]]:
+    """Nodes that call a function which restores variables, by number, with what it restores into which argument."""
+    tables = {name: _restored_arguments(function) for name, function in document.functions.items()}
+    restoring = {name: table for name, table in tables.items() if table}
+    if not restoring:
+        return {}
+    calls = ((at, node.attr["f"].func.name) for at, node in enumerate(document.graph_def.node) if "f" in node.attr)
+    return {at: restoring[name] for at, name in calls if name in restoring}
 
 
 def _restored_arguments(function: Any) -> dict[int, Restored]:
@@ -77,14 +81,19 @@ def _restored_value(text: str, nodes: Mapping[str, Any], function: str) -> Resto
     if node is None or node.op != "RestoreV2" or len(node.input) < 3:
         return None
     port = text.rpartition(":")[2]
-    names, specs = (_strings(nodes.get(given.split(":")[0])) for given in node.input[1:3])
+    names, specs = (constant_strings(nodes.get(given.split(":")[0])) for given in node.input[1:3])
     at = int(port) if port.isdigit() else 0
     if at >= len(names):
         return None
     return Restored(names[at], specs[at] if at < len(specs) else "", function)
 
 
-def _strings(node: Any) -> list[str]:
+def constant_strings(node: Any) -> list[str]:
+    """The strings of a constant; empty for what is none, or is damaged."""
     if node is None or node.op != "Const":
         return []
-    return [value.decode("utf-8", "replace") for value in node.attr["value"].tensor.string_val]
+    try:
+        values = tensor_value(node.attr["value"].tensor).ravel()
+    except TensorError:
+        return []
+    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values]

@@ -1,7 +1,8 @@
 """Lines of Python to paste: restore what a checkpoint has fitting values for, initialise the rest.
 
 A Saver does it where TensorFlow keeps a list of the graph's variables, as a MetaGraph has it; a SavedModel brings its
-own values along; else values are assigned to nodes by name.
+own values along, and those of another checkpoint are assigned to its variables; else values are assigned to nodes by
+name.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from pathlib import Path
 
 from graphviewer.analysis.assigning import assigning_lines, assignment
 from graphviewer.analysis.coverage import Coverage, VariableRow
+from graphviewer.analysis.foreign_keys import full_names, is_own_prefix, saved_model_folder
 from graphviewer.analysis.prefixes import PrefixChange, likely_prefix
 from graphviewer.analysis.variable_keys import Keys
 from graphviewer.model.document import Document
 from graphviewer.model.names import parse_input
+from graphviewer.model.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,15 @@ def _moved(name: str, change: PrefixChange) -> str | None:
     return (change.new + "/" if change.new else "") + name[len(start) :]
 
 
-def lines_to_paste(document: Document, found: Coverage, checkpoint: Path, offer: Offer | None = None) -> list[str]:
+def lines_to_paste(
+    document: Document,
+    found: Coverage,
+    checkpoint: Path,
+    offer: Offer | None = None,
+    *,
+    values: Keys | None = None,
+    problems: Sequence[Problem] = (),
+) -> list[str]:
     """The lines that give the variables of a graph their values; empty for a graph without variables.
 
     Args:
@@ -90,13 +101,35 @@ def lines_to_paste(document: Document, found: Coverage, checkpoint: Path, offer:
         found: it against the checkpoint.
         checkpoint: its prefix.
         offer: a change of scope to mention.
+        values: the checkpoint itself, for the full names in it.
+        problems: of its files, to mention: without them no line restores anything.
     """
+    told = [f"# {one.reason} {one.hint}".encode("ascii", "backslashreplace").decode() for one in problems]
+    lines = _lines(document, found, checkpoint, offer, values)
+    return [*told, *lines] if lines else []
+
+
+def _lines(
+    document: Document, found: Coverage, checkpoint: Path, offer: Offer | None, values: Keys | None
+) -> list[str]:
     names = {row.name for row in found.variables if row.name is not None}
     if not names:
         return []
-    folder = _saved_model(document)
-    if folder is not None and checkpoint.absolute() == folder / "variables" / "variables":
-        return _loading(document, folder)
+    folder = saved_model_folder(document)
+    if folder is not None and is_own_prefix(document, checkpoint):
+        return [
+            "import tensorflow as tf",
+            "",
+            "# the values come along with the SavedModel: nothing else is to be restored",
+            _loading(document, folder),
+        ]
+    if folder is not None and values is not None and document.meta and document.meta.object_graph_def.nodes:
+        return [
+            "import tensorflow as tf",
+            "",
+            _loading(document, folder),
+            *_assigned_by_full_name(found, checkpoint, full_names(values)),
+        ]
     if names <= _listed(document):
         return restoring_lines(found, checkpoint, offer)
     offered = [f"    # {offer.text}", *(f"    # {assignment(*pair)}" for pair in offer.pairs)] if offer else []
@@ -105,23 +138,38 @@ def lines_to_paste(document: Document, found: Coverage, checkpoint: Path, offer:
     )
 
 
-def _saved_model(document: Document) -> Path | None:
-    if document.kind != "savedmodel" or document.path is None:
-        return None
-    path = document.path.absolute()
-    return path if path.is_dir() else path.parent
-
-
-def _loading(document: Document, folder: Path) -> list[str]:
+def _loading(document: Document, folder: Path) -> str:
     """TensorFlow reads the values of a SavedModel with it."""
     tags = sorted(document.meta.meta_info_def.tags) if document.meta is not None else []
     chosen = f", tags={[*map(str, tags)]!a}" if tags != ["serve"] else ""
-    return [
-        "import tensorflow as tf",
-        "",
-        "# the values come along with the SavedModel: nothing else is to be restored",
-        f"model = tf.saved_model.load({str(folder)!a}{chosen})",
-    ]
+    return f"model = tf.saved_model.load({str(folder)!a}{chosen})"
+
+
+_ASSIGNED = """\
+}
+variables = {id(one): one for function in model.signatures.values() for one in function.variables}.values()
+names = [variable.name.split(':')[0] for variable in variables]
+for name, variable in zip(names, variables):
+    if name in keys:
+        assert names.count(name) == 1, f'{name} is the name of several variables'
+        variable.assign(read(keys[name]))"""
+
+
+def _assigned_by_full_name(found: Coverage, checkpoint: Path, names: Mapping[str, str]) -> Iterator[str]:
+    """The variables that the signatures read get their values; the others keep those that came along."""
+    both = [row for row in found.variables if row.status == "both"]
+    rest = [row for row in found.variables if row.status in ("only_graph", "differs")]
+    for row in rest:
+        note = f"the checkpoint has {row.held}" if row.held else "the checkpoint has none"
+        yield f"# {row.name!a} keeps the SavedModel's value: {note}"
+    if not both:
+        return
+    yield f"read = tf.train.load_checkpoint({str(checkpoint)!a}).get_tensor"
+    yield f"# {len(both):,} with a fitting value in the checkpoint: full name, key"
+    yield "keys = {"
+    for row in both:
+        yield f"    {names.get(str(row.key), str(row.name))!a}: {row.key!a},"
+    yield from _ASSIGNED.split("\n")
 
 
 def _listed(document: Document) -> set[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,13 +21,13 @@ from graphviewer.analysis.distinct import saved_copies, variable_identity
 from graphviewer.analysis.foreign_keys import ForeignKeys
 from graphviewer.analysis.object_keys import captured_keys
 from graphviewer.analysis.ops import ASSIGN_OPS, VARIABLE_OPS
-from graphviewer.analysis.restore_functions import BETWEEN, MAX_STEPS, restored_by_functions
+from graphviewer.analysis.restore_functions import BETWEEN, MAX_STEPS, constant_strings, restored_by_functions
 from graphviewer.errors import CheckpointError, OperationError
 from graphviewer.formats.checkpoint import parse_slice_spec
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Ints
 from graphviewer.model.names import parse_input
-from graphviewer.model.tensors import TensorError, node_shape, tensor_value
+from graphviewer.model.tensors import node_shape
 
 _NAMES_SLOT = {
     "Restore": (1, None),
@@ -174,13 +174,7 @@ def _strings(document: Document, number: int, slot: int) -> list[str]:
     """The strings of a constant input; empty when they are not constant."""
     texts = document.node(number).input
     source = document.graph.index.get(parse_input(texts[slot])[0], -1) if slot < len(texts) else -1
-    if source < 0 or document.graph.ops[source] != "Const":
-        return []
-    try:
-        values = tensor_value(document.full_node(source).attr["value"].tensor).ravel()
-    except TensorError:
-        return []
-    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values]
+    return constant_strings(document.full_node(source)) if source >= 0 else []
 
 
 def _slice(spec: str) -> Slice | None:
@@ -306,11 +300,26 @@ def _saved(document: Document, number: int, behind: Ints) -> Iterator[tuple[int,
 
 def _restore_functions(document: Document, behind: Ints, chosen: ForeignKeys) -> Iterator[tuple[int, Source]]:
     """Variables whose handles are handed to a function that restores into its arguments (TF2 SavedModels)."""
+    names = _names_of_copies(document)
     for variable, found in restored_by_functions(document, behind):
         key = chosen.by_key(found.key)
-        if key is not None:
+        if key is not None and not chosen.contradicted(key, names(variable)):
             told_by = f"restored by function '{found.function}'" if key == found.key else _BY_FULL_NAME
             yield variable, Source(key, _slice(found.spec), told_by)
+
+
+def _names_of_copies(document: Document) -> Callable[[int], set[str]]:
+    """Gives the names and shared names of a variable, and of what is saved in its place or it in the place of."""
+    alike: dict[int, list[int]] = defaultdict(list)
+    for copy, number in saved_copies(document).items():
+        alike[copy].append(number)
+        alike[number].append(copy)
+
+    def names(variable: int) -> set[str]:
+        nodes = [document.node(number) for number in (variable, *alike[variable])]
+        return {name for node in nodes for name in (node.name, variable_identity(node)[1])}
+
+    return names
 
 
 def _variable_defs(document: Document) -> Table:

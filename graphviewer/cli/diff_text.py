@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.diff import STATUSES, UNCHANGED, Change, Diff, by_op
+from graphviewer.analysis.diff import RENAMED, STATUSES, UNCHANGED, Change, Diff, FunctionChange, by_op
+from graphviewer.analysis.diff.declarations import declared
 from graphviewer.analysis.diff.inlined import caller
 from graphviewer.analysis.diff.purposes import role_sentences
-from graphviewer.analysis.diff.rollup import changed_inside
+from graphviewer.analysis.diff.rollup import changed_inside, renamed_scope
 from graphviewer.analysis.diff.values import far
 from graphviewer.analysis.diff.variables import Order, VariablesDiff
 from graphviewer.analysis.merge import MergedScopes, merged_scopes
@@ -40,7 +41,13 @@ _SIGNS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def head(diff: Diff) -> Iterator[str]:
-    """Both sides and the counts, in one or two lines."""
+    """Both sides and the counts, in one or two lines; a line on what was not compared."""
+    yield from _counted(diff)
+    if diff.leaves_values_out:
+        yield "  " + styled("values of variables were not compared: --values does", dim=True)
+
+
+def _counted(diff: Diff) -> Iterator[str]:
     names = [clean(name) for name in diff.titles]
     nodes = f"{number(len(diff.match))} → {number(len(diff.origin))} nodes"
     if diff.same:
@@ -97,10 +104,19 @@ def functions(diff: Diff, *, full: bool) -> Iterator[str]:
         sign, colour = _SIGNS[one.status]
         name = clean(one.after if one.after is not None else one.before or "")
         yield f"  {styled(sign, fg=colour)} {styled(name, fg=colour)}  {styled(one.reason, dim=True)}"
-        for change in one.inside.changes if full and one.inside is not None else ():
-            yield "    " + _line(change)
+        if full:
+            yield from _inside(one)
     if len(changed) > _FUNCTIONS and not full:
         yield f"  and {number(len(changed) - _FUNCTIONS)} more"
+
+
+def _inside(function: FunctionChange) -> Iterator[str]:
+    """What the reason of a function leaves out of its declaration, and what differs among its nodes."""
+    for text in declared(function.details):
+        if text not in function.reason:
+            yield f"    {styled(clean(text), dim=True)}"
+    for change in function.inside.changes if function.inside is not None else ():
+        yield "    " + _line(change)
 
 
 def signatures(diff: Diff) -> Iterator[str]:
@@ -168,7 +184,8 @@ def by_scope(diff: Diff) -> Iterator[str]:
     largest = np.sort(np.argsort(-changed[items], kind="stable")[:_ROWS])
     for item in items[largest].tolist():
         if scopes.is_scope[item] and changed[item] > 1:
-            yield _scope_line(scopes.path(item) + "/", table[item])
+            inside = scopes.nodes_inside(item) if table[item][RENAMED] else ()
+            yield _scope_line(scopes.path(item) + "/", table[item]) + _renamed(diff, merged, inside)
         else:
             yield _line(_change(diff, merged, _changed_node(merged, item)))
     rest = np.delete(items, largest)
@@ -176,6 +193,11 @@ def by_scope(diff: Diff) -> Iterator[str]:
         counts = table[rest].sum(axis=0)
         counts[UNCHANGED] = 0
         yield _scope_line(f"and {number(len(rest))} more scopes and nodes", counts)
+
+
+def _renamed(diff: Diff, merged: MergedScopes, nodes: Iterable[int]) -> str:
+    """What the scope of the renamed among some nodes was called, where that is one."""
+    return renamed_scope(_change(diff, merged, node) for node in nodes if merged.overlay.codes[node] == RENAMED)
 
 
 def _changed_node(merged: MergedScopes, item: int) -> int:

@@ -57,6 +57,8 @@ def _tell(found: Mapping[str, Any]) -> None:
     unset = counts.get("only_graph", 0) + counts.get("differs", 0)
     rest = f"; {number(unset)} {'stays' if unset == 1 else 'stay'} uninitialised" if unset else ""
     say(f"{found['coverage']:.0%} of the graph's variables have a fitting value in the checkpoint{rest}")
+    for problem in found["problems"]:
+        say(styled(clean(problem), fg="red"))
     unfit = [row for row in rows if row["status"] != "both"]
     if unfit:
         table(("status", "variable or key", "dtype and shape", "checkpoint"), [_cells(row) for row in unfit])

@@ -104,6 +104,8 @@ def _head(diff: Diff, roles: Overlay | None) -> Iterator[str]:
             yield f'<p class="muted">{escape(diff.note[:1].upper() + diff.note[1:])}.</p>'
     else:
         yield f"<p>{len(diff.match):,} → {len(diff.origin):,} nodes.</p>"
+    if diff.leaves_values_out:
+        yield '<p class="muted">Values of variables were not compared: --values does, without --html.</p>'
     sentences = role_sentences(diff, roles)[:_MOST_SENTENCES] if roles is not None else []
     if sentences:
         text = ", ".join(sentences)

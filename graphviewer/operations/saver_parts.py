@@ -18,15 +18,6 @@ _WRITES = "AssignVariableOp"
 _INPUT_SHAPES = "_input_shapes"
 
 
-def restore_calls(document: Document) -> list[int]:
-    """Nodes that call a function which restores variables, by number."""
-    restoring = {name for name, f in document.functions.items() if any(n.op == "RestoreV2" for n in f.node_def)}
-    if not restoring:
-        return []
-    nodes = enumerate(document.graph_def.node)
-    return [at for at, node in nodes if "f" in node.attr and node.attr["f"].func.name in restoring]
-
-
 def with_parts_of_savers(document: Document, calls: Sequence[int], variables: Collection[int]) -> Document:
     """A document whose ``calls`` restore ``variables`` alone; the same where nothing else is restored.
 

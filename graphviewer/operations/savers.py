@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from graphviewer.analysis.distinct import saved_copies
 from graphviewer.analysis.ops import SAVE_OPS, VARIABLE_OPS
+from graphviewer.analysis.restore_functions import restore_calls
 from graphviewer.analysis.variable_keys import NoKeys, variable_sources
 from graphviewer.errors import OperationError
 from graphviewer.model.document import Document
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.operations.cutting import select_fed
-from graphviewer.operations.saver_parts import restore_calls, with_parts_of_savers
+from graphviewer.operations.saver_parts import with_parts_of_savers
 from graphviewer.operations.selection import Selection
 
 
@@ -28,7 +29,7 @@ def select_with_savers(document: Document, outputs: Sequence[Endpoint], inputs: 
     variables = [number for number in selection.numbers if document.graph.ops[number] in VARIABLE_OPS]
     if not variables or not _speaks_otherwise(document, variables):
         return selection
-    calls = restore_calls(document)
+    calls = list(restore_calls(document))
     if not calls:
         return select_fed(document, outputs, inputs, also=_saver_ends(document))
     copies = _restored_in_their_place(document, calls, variables)

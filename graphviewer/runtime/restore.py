@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from graphviewer.analysis.foreign_keys import ForeignKeys
 from graphviewer.analysis.ops import RESTORE_OPS, is_assign
 from graphviewer.analysis.touches import Touch
 from graphviewer.analysis.variable_keys import NAMES_ONLY
@@ -42,10 +43,13 @@ USUAL = Matching()
 def saver_part(part: Part, checkpoint: Path | None, matching: Matching = USUAL) -> Part | None:
     """The nodes that restore a checkpoint, fed its prefix; None where the graph has no saver that can be used.
 
-    A saver that does anything but read the checkpoint is not used: nobody was asked whether it may.
+    A saver that does anything but read the checkpoint is not used: nobody was asked whether it may. Nor is one of a
+    SavedModel for a checkpoint that is not its own, where the same keys may be of other variables.
     """
     document, ends = part.document, _ends_of_saver(part.document, matching)
     if not ends or checkpoint is None or not part.variables():
+        return None
+    if ForeignKeys(document, open_checkpoint(checkpoint)).foreign:
         return None
     names = [Endpoint.parse(name) for name in ends]
     if any(name.node not in document.graph.index for name in names):

@@ -26,7 +26,8 @@ def variables(
     """The variables of a graph against the keys of its checkpoint; the JSON of ``variables``, and more.
 
     Beside the contract's keys: ``checkpoint`` (prefix, or null: then every variable is in the graph only), ``offer`` (a
-    change of scope that would help, or null), ``lines`` to paste, and the ``kind`` of document.
+    change of scope that would help, or null), ``lines`` to paste, ``problems`` of the checkpoint's files, in words, and
+    the ``kind`` of document.
 
     Args:
         path: the graph, a folder, or a checkpoint alone.
@@ -39,12 +40,16 @@ def variables(
     opened = open_checkpoint(prefix) if prefix is not None else None
     found = coverage(document, opened or NoKeys(), ignored=(OBJECT_GRAPH_KEY,))
     offer = offer_prefix(found, opened) if opened is not None else None
+    problems = opened.file_problems() if opened is not None else []
     return {
         "variables": [_row(row, opened) for row in found.variables],
         "coverage": found.ratio,
         "checkpoint": str(prefix) if prefix is not None else None,
         "offer": {"text": offer.text, "pairs": [list(pair) for pair in offer.pairs]} if offer is not None else None,
-        "lines": lines_to_paste(document, found, prefix.absolute(), offer) if prefix is not None else [],
+        "lines": lines_to_paste(document, found, prefix.absolute(), offer, values=opened, problems=problems)
+        if prefix is not None
+        else [],
+        "problems": [f"{one.reason} {one.hint}" for one in problems],
         "counts": _counts(found),
         "kind": document.kind,
     }

@@ -20,6 +20,11 @@ truth was wrong), 0.968 of all roles in the mean (least: 0.935 ``flat_slopes``, 
 output among the first three in four (not in ``first_order_steps``, ``learned_steps``). Its other five, measured when
 the rule's first version stood (``steps_in_a_loop``: a later one): 1.000 of inference in all, and a right output among
 the first three in ``smooth_answers`` only, with 0.882 of all roles there. All but ``painted_image`` are ``seen`` since.
+
+Those of ``measured`` were written for what users had found. Measured before the rules were mended: precision and recall
+of inference 1.000 in all, 0.954 of all roles in the mean (least: 0.908 ``measured_map``), and a right output among the
+first three in none. The truth of ``confusion`` was wrong there (a class that only a metric reads is a part of it), and
+``measured_map`` did not count its logits among the right outputs.
 """
 
 import os
@@ -33,7 +38,7 @@ from graphviewer.analysis.roles import ROLES as ROLE_NAMES
 SEED = int(os.environ.get("GRAPHVIEWER_SHUFFLE", "1"))
 INFERENCE, ROLES, TOP = 0.98, 0.95, 3
 FIRST = 0.85
-"""Share of the kinds whose right output is the first suggestion: 60 of 69 when this was written."""
+"""Share of the kinds whose right output is the first suggestion: 64 of 72 when this was written."""
 
 
 @pytest.fixture(scope="module")

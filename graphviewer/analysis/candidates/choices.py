@@ -7,14 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviewer.analysis.candidates.uses import Uses
+from graphviewer.analysis.candidates.uses import CARRYING, Uses
 from graphviewer.model.graph import Mask
 
 CHOOSING = frozenset({"ArgMax", "ArgMin", "Greater", "GreaterEqual", "Less", "LessEqual", "Round"})
 """Makes a class, or yes and no, of a prediction."""
-
-CARRYING = frozenset({"Cast", "ExpandDims", "Identity", "Reshape", "Squeeze", "StopGradient"})
-"""Hands a choice on."""
 
 PREDICTING = frozenset({"LogSoftmax", "Sigmoid", "Softmax"})
 """Gives probabilities, from which classes are chosen."""
@@ -48,6 +45,10 @@ class Choices:
         return self._uses.judging | self._uses.roles.seeded.has("metric")
 
     @cached_property
+    def _ignored(self) -> Mask:
+        return self._uses.training | self._uses.silent
+
+    @cached_property
     def _quiet(self) -> Mask:
         return self._judges | self._uses.perhaps_judging | self._uses.training | self._uses.silent
 
@@ -57,15 +58,19 @@ class Choices:
         passed, users = self._handed_on(choice)
         if not inputs or not self._eligible[inputs[0]] or not all(self._quiet[user] for user in users):
             return
-        judged = any(self._judges[user] for user in users)
+        judged = any(self._judges[user] or self._uses.perhaps_judging[user] for user in users)
         predicts = self._facts.graph.ops[inputs[0]] in PREDICTING and self._uses.roles.training.trains
         if judged or (predicts and not users):
-            self.source.update(dict.fromkeys(passed, inputs[0]))
+            self.source.update(dict.fromkeys((one for one in passed if predicts or not self._fetched(one)), inputs[0]))
+
+    def _fetched(self, node: int) -> bool:
+        """Nothing computes with it: it was made to be fetched."""
+        start, readers = self._facts.consumers
+        return all(self._ignored[reader] for reader in readers[start[node] : start[node + 1]])
 
     def _handed_on(self, choice: int) -> tuple[list[int], set[int]]:
         """The choice with the nodes that hand it on, and what reads these; backward passes and records left out."""
         start, readers = self._facts.consumers
-        ignored = self._uses.training | self._uses.silent
         passed, users = [choice], set()
         for node in passed:
             for reader in readers[start[node] : start[node + 1]]:
@@ -73,7 +78,7 @@ class Choices:
                     users.add(reader)
                 elif reader not in passed:
                     passed.append(reader)
-        return passed, {user for user in users if not ignored[user] or self._judges[user]}
+        return passed, {user for user in users if not self._ignored[user] or self._judges[user]}
 
     def predictions(self) -> Iterator[int]:
         """What only choices, metrics and training read."""

@@ -13,7 +13,7 @@ from graphviewer.analysis.candidates import Candidate, big_constants
 from graphviewer.analysis.candidates.choices import Choices
 from graphviewer.analysis.candidates.parts import end_before_judge, ends_of_parts
 from graphviewer.analysis.candidates.ports import result_ports, result_text
-from graphviewer.analysis.candidates.uses import Uses
+from graphviewer.analysis.candidates.uses import CALLED, Uses
 from graphviewer.analysis.control_flow import EXITS, entered_by, inside_branches, inside_loops
 from graphviewer.analysis.roles import Roles
 from graphviewer.analysis.roles.markers import training_calls, training_mode
@@ -80,7 +80,7 @@ FLOWS |= {"TensorArrayGradV3", "TensorArrayV3"}
 
 NAMES = (
     (4.0, r"(^|/)(raw_)?(num_detections|detection_\w+|TFLite_Detection_PostProcess)(_\d+)?$"),
-    (2.0, r"(?i)(^|[/_])(predict\w*|prob\w*|softmax|outputs?|scores?|final_result|embeddings?|classes)(_\d+)?$"),
+    (2.0, CALLED),
     (1.0, r"(?i)(^|/)logits(_\d+)?$"),
     (-3.0, r"(?i)(loss|accuracy|metric|summary|global_step|train_op|cost|error|report_uninit)"),
 )
@@ -168,7 +168,7 @@ class Outputs:
         never |= flows | (facts.family({"Identity"}) & (first >= 0) & flows[first])
         never |= self.forward.moving
         never |= pivot | silent | unread_exits | partly | writes | regularisers
-        return np.asarray(~(never | self.uses.training | self.uses.judging))
+        return np.asarray(~(never | self.uses.training | self.uses.judging | self.uses.classes_for_metrics))
 
     @cached_property
     def _choices(self) -> Choices:
@@ -193,7 +193,7 @@ class Outputs:
         judges = self.uses.judging | self.uses.perhaps_judging
         judged = facts.readers(judges)
         live = total - facts.readers(self.uses.training | judges)
-        updates = self.uses.training & ~self.roles.seeded.has("summary")
+        updates = self.uses.training & ~(self.roles.seeded.has("summary") | self.uses.recording)
         only_updates = (total > 0) & (total == facts.readers(updates))
         parts = ends_of_parts(self.uses, eligible) | end_before_judge(self.uses)
         predictions = set(self._choices.predictions())

@@ -74,6 +74,7 @@ def end_before_judge(uses: Uses) -> dict[int, str]:
             break
         (end,) = following
         passed.add(end)
-    others = forward.sinks & facts.below(facts.mask([end]), facts.ends | uses.training) & ~facts.mask(forward.losses)
+    others = forward.sinks | ~(forward.above_loss | judges | passing)
+    others &= facts.below(facts.mask([end]), facts.ends | uses.training) & ~facts.mask(forward.losses)
     judged = not others.any() and not all(judges[reader] for reader in readers)
     return {end: "end of the trained network; what follows serves the loss"} if judged else {}

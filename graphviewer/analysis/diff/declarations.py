@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from graphviewer.analysis.diff.excerpts import excerpts
 from graphviewer.analysis.diff.generated import base_text
-from graphviewer.analysis.diff.nodes import attribute_text
+from graphviewer.analysis.diff.nodes import attribute_texts
 from graphviewer.model.graph import Ints
 from graphviewer.model.tensors import shape_list, shape_text
 from graphviewer.protos import DataType, dtype_name
@@ -15,6 +17,8 @@ Details = dict[str, Any]
 
 _INFERRED = "_input_shapes"
 _SHAPES = "_output_shapes"
+_WORDS: Mapping[str, str] = MappingProxyType({"arguments": "argument", "results": "result", "attributes": "attribute"})
+_MOST_TOLD = 3  # arguments, results or attributes in a reason, one by one
 
 
 def declaration(before: Any, after: Any, match: Ints) -> Details:
@@ -41,13 +45,30 @@ def declaration(before: Any, after: Any, match: Ints) -> Details:
 
 def declared(details: Mapping[str, Any]) -> list[str]:
     """What ``declaration`` found, in words, one for each."""
+    return [text for key in _WORDS for text in _declared(key, details)]
+
+
+def declared_shortly(details: Mapping[str, Any]) -> list[str]:
+    """What ``declaration`` found, in words; of more than a few arguments, say, how many there are and the first."""
     parts = []
-    for key, one in (("arguments", "argument"), ("results", "result"), ("attributes", "attribute")):
-        for name, (old, new) in details.get(key, {}).items():
-            if key != "attributes" and (old is None or new is None):
-                parts.append(f"{one} {name} ({new or old}) is {'new' if old is None else 'gone'}")
-            else:
-                parts.append(f"{one} {name}: {'absent' if old is None else old} → {'absent' if new is None else new}")
+    for key in _WORDS:
+        texts = _declared(key, details)
+        if len(texts) > _MOST_TOLD:
+            texts = [f"{len(texts):,} {key} differ, such as {texts[0].removeprefix(_WORDS[key]).lstrip()}"]
+        parts += texts
+    return parts
+
+
+def _declared(key: str, details: Mapping[str, Any]) -> list[str]:
+    parts, one = [], _WORDS[key]
+    for name, pair in details.get(key, {}).items():
+        old, new = ("absent" if side is None else str(side) for side in pair)
+        old, new = excerpts(old, new)
+        if key != "attributes" and None in pair:
+            is_new = pair[0] is None
+            parts.append(f"{one} {name} ({new if is_new else old}) is {'new' if is_new else 'gone'}")
+        else:
+            parts.append(f"{one} {name}: {old} → {new}")
     return parts
 
 
@@ -106,7 +127,7 @@ def _attributes(before: Any, after: Any) -> Iterator[tuple[str, list[str | None]
     for name in sorted({*before.attr, *after.attr} - {_INFERRED}):
         old, new = (_get(side.attr, name) for side in (before, after))
         if old != new and not _differ_by_counter(name, old, new):
-            yield name, [attribute_text(old), attribute_text(new)]
+            yield name, attribute_texts(old, new)
 
 
 def _get(attrs: Any, name: str) -> Any | None:

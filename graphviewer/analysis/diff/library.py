@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphviewer import protos
-from graphviewer.analysis.diff.declarations import declaration, declared
+from graphviewer.analysis.diff.declarations import declaration, declared_shortly
 from graphviewer.analysis.diff.functions import FunctionPairs, neutral
 from graphviewer.analysis.diff.generated import base_name
 from graphviewer.analysis.diff.pairing import NAME, STRUCTURE, UNMATCHED, Pairing
 from graphviewer.analysis.diff.result import Diff, FunctionChange
+from graphviewer.analysis.diff.rollup import renamed_scope
 from graphviewer.model.document import Document
 from graphviewer.model.function_body import ARGUMENT_OP, RESULT_OP, FunctionBody
 from graphviewer.model.names import CONTROL_PORT, Endpoint
@@ -161,9 +162,13 @@ def _inside(old: str, new: str, match: str, functions: FunctionPairs, compare: C
     before = _body(functions.before[old], functions.before, after)
     inside = compare(Pairing(before, after), functions)
     details = declaration(functions.before[old], functions.after[new], inside.match)
-    counts = [f"{count:,} {status}" for status, count in inside.summary().items() if count and status != "unchanged"]
+    counts = [
+        f"{count:,} {status}{renamed_scope(inside.changes) if status == 'renamed' else ''}"
+        for status, count in inside.summary().items()
+        if count and status != "unchanged"
+    ]
     parts = [] if base_name(old) == base_name(new) else [f"called {old} before"]
-    parts += declared(details)
+    parts += declared_shortly(details)
     parts += [f"inside: {', '.join(counts)}"] if counts else []
     return FunctionChange("changed", old, new, "; ".join(parts) or "its declaration differs", match, details, inside)
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 from graphviewer import protos
+from graphviewer.analysis.diff.excerpts import common_length, excerpts
 from graphviewer.analysis.diff.functions import FunctionPairs
 from graphviewer.analysis.diff.generated import base_text
-from graphviewer.analysis.diff.values import difference, same_tensor, told, value_facts
+from graphviewer.analysis.diff.values import difference, same_tensor, string_texts, told, value_facts
 from graphviewer.analysis.ops import (
     BRANCH_CALL_OPS,
     CALL_OPS,
@@ -33,7 +34,8 @@ INFERRED_SHAPES = "_output_shapes"
 """What shape inference found when the file was written; some writers leave it out."""
 
 _SHOWN_ITEMS = 16
-_SHOWN_TEXT = 120
+_SHOWN_TEXT = 1_000  # characters of an attribute in details; a reason shows fewer
+_RUN = 5  # as many equal items in a row are shown as one and their number
 _CONDITIONAL = MERGE_OPS | SWITCH_OPS
 _PASSES_ON = ("Identity", "IdentityN", "NoOp")
 _PLAIN_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
@@ -201,7 +203,7 @@ class NodeComparer:
         """Put one differing attribute where readers look for it."""
         kinds = {value.WhichOneof("value") for value in (left, right) if value is not None}
         if kinds == {"type"} and name in _TYPE_ATTRS:
-            found["dtype"] = [attribute_text(left), attribute_text(right)]
+            found["dtype"] = attribute_texts(left, right)
         elif kinds == {"shape"} and name == "shape":
             found["shape"] = [None if value is None else shape_list(value.shape) for value in (left, right)]
         elif kinds == {"tensor"} and left is not None and right is not None:
@@ -209,7 +211,7 @@ class NodeComparer:
         elif kinds == {"func"} and left is not None and right is not None and left.func.attr == right.func.attr:
             found.setdefault("functions", {})[name] = [left.func.name, right.func.name]
         else:
-            found.setdefault("attributes", {})[name] = [attribute_text(left), attribute_text(right)]
+            found.setdefault("attributes", {})[name] = attribute_texts(left, right)
 
 
 def _attr(node: Any, name: str) -> Any | None:
@@ -222,6 +224,9 @@ def _describe_value(name: str, left: Any, right: Any, found: Details) -> None:
     for key in ("dtype", "shape"):
         if old[key] != new[key] and key not in found:
             found[key] = [old[key], new[key]]
+    texts = string_texts(left, right)
+    for facts, text in zip((old, new), texts or (), strict=False):
+        facts["text"] = f"{facts['text'].partition(': ')[0]}: {text}"
     found["value" if name == "value" else f"value of {name}"] = [old, new]
     apart = difference(left, right)
     if apart:
@@ -254,16 +259,54 @@ def _list(names: list[str]) -> str:
     return f"{shown} and {len(names) - 3:,} more" if len(names) > 3 else shown
 
 
-def attribute_text(value: Any | None) -> str | None:
-    """An attribute value in one short line; None for an absent one."""
+def attribute_texts(left: Any | None, right: Any | None) -> list[str | None]:
+    """Two attribute values that differ, in one short line each; None for an absent one.
+
+    Of long texts and lists, what is shown is where they begin to differ.
+    """
+    old, new = _items(left), _items(right)
+    first = 0
+    if old and new and max(len(old), len(new)) > _SHOWN_ITEMS:
+        first = common_length(old, new)
+    found = [_text(side, items, first) for side, items in ((left, old), (right, new))]
+    return found if None in found else list(excerpts(str(found[0]), str(found[1]), _SHOWN_TEXT))
+
+
+def _items(value: Any | None) -> list[tuple[str, Any]]:
+    """What a list attribute holds, with the kind of each; nothing for other attributes."""
+    if value is None or value.WhichOneof("value") != "list":
+        return []
+    return [(field.name, item) for field, listed in value.list.ListFields() for item in listed]
+
+
+def _text(value: Any | None, items: list[tuple[str, Any]], first: int) -> str | None:
+    """An attribute value, a list from its item number ``first`` on where what is before it takes too much room."""
     if value is None:
         return None
     kind = value.WhichOneof("value")
-    if kind == "list":
-        items = [_one(field.name, item) for field, listed in value.list.ListFields() for item in listed[:_SHOWN_ITEMS]]
-        count = sum(len(listed) for _, listed in value.list.ListFields())
-        return f"[{', '.join(items)}{', …' if count > len(items) else ''}]"
-    return "nothing" if kind is None else _one(kind, getattr(value, kind))
+    if kind != "list":
+        return "nothing" if kind is None else _one(kind, getattr(value, kind))
+    whole = _runs(items)
+    if len(whole) <= _SHOWN_ITEMS:
+        return f"[{', '.join(whole)}]"
+    shown = _runs(items[first:]) if first >= _SHOWN_ITEMS else whole
+    head = ["…"] if shown is not whole else []
+    tail = [f"… {len(items):,} items"] if len(shown) > _SHOWN_ITEMS or head else []
+    return f"[{', '.join([*head, *shown[:_SHOWN_ITEMS], *tail])}]"
+
+
+def _runs(items: list[tuple[str, Any]]) -> list[str]:
+    """The first items as texts, one more than are shown; many equal ones in a row as one: ``resource ×12``."""
+    found: list[str] = []
+    at = 0
+    while at < len(items) and len(found) <= _SHOWN_ITEMS:
+        end = at + 1
+        while end < len(items) and items[end] == items[at]:
+            end += 1
+        text = _one(*items[at])
+        found += [f"{text} ×{end - at:,}"] if end - at >= _RUN else [text] * (end - at)
+        at = end
+    return found
 
 
 def _one(kind: str, item: Any) -> str:
@@ -275,10 +318,7 @@ def _one(kind: str, item: Any) -> str:
         return describe_tensor(item)
     if kind == "func":
         return str(item.name)
-    if kind == "s":
-        item = item.decode("utf-8", "backslashreplace")
-    text = str(item)
-    return text if len(text) <= _SHOWN_TEXT else text[:_SHOWN_TEXT] + "…"
+    return str(item.decode("utf-8", "backslashreplace") if kind == "s" else item)
 
 
 def words(details: Mapping[str, Any]) -> str:
@@ -299,8 +339,8 @@ def _shape_words(shape: list[int] | None) -> str:
 
 
 def _quoted(pair: list[Any]) -> str:
-    old, new = ("absent" if side is None else side if side != "" else "none" for side in pair)
-    return f"{old} → {new}"
+    old, new = ("absent" if side is None else str(side) if side != "" else "none" for side in pair)
+    return " → ".join(excerpts(old, new))
 
 
 def _value_words(key: str, details: Mapping[str, Any]) -> str:
@@ -308,6 +348,7 @@ def _value_words(key: str, details: Mapping[str, Any]) -> str:
     if not apart:
         return f"{key}"
     if apart["elements"] == 1:
-        old, new = details[key]
-        return f"{key} {old['text'].rpartition(': ')[2]} → {new['text'].rpartition(': ')[2]}"
+        old, new = (side["text"].partition(": ")[2] for side in details[key])
+        where = f", from byte {apart['from_byte']:,} on" if old == new and "from_byte" in apart else ""
+        return f"{key} {old} → {new}{where}"
     return f"{key} ({told(apart)})"

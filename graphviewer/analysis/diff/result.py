@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphviewer.analysis.diff.generated import base_name
 from graphviewer.analysis.diff.titles import titles
+from graphviewer.analysis.ops import VARIABLE_OPS
 from graphviewer.model.document import Document
 from graphviewer.model.graph import Ints
 from graphviewer.model.overlay import Overlay
@@ -160,6 +162,17 @@ class Diff:
         names = "generated names" if are_generated else "names"
         return f"only {names} of functions differ: {count:,} function{'s' * (count != 1)}"
 
+    @cached_property
+    def leaves_values_out(self) -> bool:
+        """Whether both sides have variables with values in files of their own: a comparison of nodes reads none."""
+        places = [document.checkpoint for document in (self.before, self.after)]
+        if places[0] is None or places[1] is None or os.path.realpath(places[0]) == os.path.realpath(places[1]):
+            return False
+        return all(
+            document.kind == "checkpoint" or not VARIABLE_OPS.isdisjoint(document.graph.ops)
+            for document in (self.before, self.after)
+        )
+
     def summary(self) -> dict[str, int]:
         """Nodes per status, all statuses listed; a node that is on both sides counts once."""
         return dict(self._summary)
@@ -220,6 +233,8 @@ class Diff:
         }
         if self.renamed_functions:
             more["function_names"] = dict(self.renamed_functions)
+        if self.leaves_values_out:
+            more["values_compared"] = False
         return {
             "version": FORMAT_VERSION,
             "before": _side(self.before, len(self.match)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviewer.analysis.diff.result import STATUSES, UNCHANGED, Diff
+from graphviewer.analysis.diff.result import STATUSES, UNCHANGED, Change, Diff
+from graphviewer.analysis.diff.scope_names import scopes_of
 from graphviewer.model.overlay import NONE, Overlay
 from graphviewer.model.scopes import Scopes
 
@@ -50,6 +51,20 @@ def by_scope(scopes: Scopes, overlay: Overlay, depth: int = 1) -> Counts:
 def in_words(counts: Mapping[str, int]) -> str:
     """``3 removed, 2 converted``; unchanged nodes are left out."""
     return ", ".join(f"{count:,} {status}" for status, count in counts.items() if count and status != "unchanged")
+
+
+def renamed_scope(changes: Iterable[Change]) -> str:
+    """`` (old/ → new/)`` where all renamed nodes among some changes are below one renamed scope; empty otherwise."""
+    scopes = set()
+    for change in changes:
+        if change.status == "renamed" and change.before is not None and change.after is not None:
+            scopes.add(scopes_of(change.before, change.after))
+            if len(scopes) > 1:
+                return ""
+    pair = next(iter(scopes), None)
+    if pair is None or not all(pair):
+        return ""
+    return f" ({pair.old}/ → {pair.new}/)"
 
 
 def by_op(diff: Diff) -> Counts:

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviewer.analysis.diff.excerpts import common_length, excerpts
 from graphviewer.model.tensors import TensorError, describe_tensor, shape_list, tensor_value
 from graphviewer.protos import dtype_name
 
 _CHUNK = 1 << 20
+_LONG_STRING = 60  # bytes of a string that are shown whole
 _STRANGE: Mapping[str, str] = MappingProxyType(
     {
         "nan_on_one_side": "a NaN on one side",
@@ -67,6 +69,36 @@ def difference(before: Any, after: Any) -> dict[str, Any]:
         return {}
 
 
+def string_texts(before: Any, after: Any) -> tuple[str, str] | None:
+    """Two long strings that differ as one short text each; None for tensors that are not one string each.
+
+    Bytes that are no text are told by their number; of texts, the part where they begin to differ is shown.
+    """
+    try:
+        sides = [tensor_value(proto) for proto in (before, after)]
+    except TensorError:
+        return None
+    if any(side.size != 1 or not side.dtype.hasobject for side in sides):
+        return None
+    old, new = (bytes(side.reshape(-1)[0]) for side in sides)
+    if max(len(old), len(new)) <= _LONG_STRING:
+        return None
+    texts = _as_text(old), _as_text(new)
+    if texts[0] is None or texts[1] is None:
+        return f"{len(old):,} bytes", f"{len(new):,} bytes"
+    shown = excerpts(texts[0], texts[1], _LONG_STRING)
+    return repr(shown[0]), repr(shown[1])
+
+
+def _as_text(value: bytes) -> str | None:
+    """A string as a text; None where it holds what is no text."""
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        return None
+    return text if text.isprintable() or all(one.isprintable() or one in "\t\n\r" for one in text) else None
+
+
 def same_values(left: Values, right: Values) -> bool:
     """Whether two arrays of one shape and dtype hold the same; NaN equals NaN of the same bits, 0 is not -0."""
     return all(np.array_equal(_bits(a), _bits(b)) for a, b in _chunks(left, right))
@@ -89,6 +121,8 @@ def distance(left: Values, right: Values) -> dict[str, Any]:
             for kind, count in _strange(a, b, differs & ~finite).items():
                 strange[kind] += count * weight
     found: dict[str, Any] = {"elements": left.size, "differing": differing}
+    if left.size == 1 and left.dtype.hasobject:
+        found["from_byte"] = common_length(bytes(left.reshape(-1)[0]), bytes(right.reshape(-1)[0]))
     found |= {kind: count for kind, count in strange.items() if count}
     return {**found, "max_abs": largest} if _is_number(left) else found
 

@@ -104,6 +104,7 @@ class Roles:
         compared = facts.below(facts.family(ops.METRIC_OPS), facts.ends) & ~facts.ends & ~inside
         given.give(compared, "metric", "Compares predictions with labels.")
         given.give(labels & ~inside & own, "metric", "Holds the labels, but the loss does not need it.")
+        own &= (facts.readers() == 0) | (facts.readers() > facts.readers(given.has("check")))
         given.give(labelled & ~inside & own, "metric", "Depends on the labels, but the loss does not need it.")
         given.give(forward.loss_only & own, "loss", "Comes after the last weight, and only the loss uses it.")
         given.give(self._metric_values(given), "metric", "Reads what a metric summed up.")

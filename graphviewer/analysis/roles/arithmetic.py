@@ -1,6 +1,6 @@
 """What computes the new value of a variable: the few nodes right before a write, which serve nothing else."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -100,15 +100,17 @@ def _owned(facts: Facts, elementwise: Mask, reducing: Mask, state: Mask) -> Mask
     return found
 
 
-def climb(facts: Facts, ends: Iterable[int], fits: Callable[[int], Any]) -> set[int]:
-    """``ends``, and the fitting nodes above that are read by nodes found so far only."""
+def climb(
+    facts: Facts, ends: Iterable[int], fits: Callable[[int], Any], beside: Collection[int] = frozenset()
+) -> set[int]:
+    """``ends``, and the fitting nodes above that are read by nodes found so far only, or also ``beside`` these."""
     start, readers = facts.consumers
     found = set(ends)
     stack = list(found)
     while stack:
         for node in facts.inputs(stack.pop()):
             new = node not in found and not facts.is_read[node] and fits(node)
-            if new and found.issuperset(readers[start[node] : start[node + 1]]):
+            if new and all(one in found or one in beside for one in readers[start[node] : start[node + 1]]):
                 found.add(node)
                 stack.append(node)
     return found

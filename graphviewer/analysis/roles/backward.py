@@ -20,6 +20,9 @@ FORWARD_ARGUMENTS = frozenset(
 FORWARD_NAMES_A_GRADIENT = frozenset({"MirrorPadGrad", "SymbolicGradient", "TileGrad"})
 """Gradient ops whose argument ``input`` is a gradient all the same, or holds gradients too."""
 
+FILTER_GRADIENTS = frozenset({"Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter"})
+"""Read input, sizes and gradient; in the backward pass of a transposed convolution the first and last change places."""
+
 PLUMBING = frozenset({"Cast", "PreventGradient", "Reshape", "StopGradient"})
 
 LOSS_ARITHMETIC = PLUMBING | {
@@ -84,9 +87,19 @@ class Backward:
     def _forward_inputs(self, node: int) -> list[int]:
         if self.graph.ops[node] in FORWARD_NAMES_A_GRADIENT:
             return []
+        inputs = self.facts.inputs(node)
+        if self.graph.ops[node] in FILTER_GRADIENTS and self._changes_places(inputs):
+            return inputs[2:3]
         names = ops.argument_names(self.facts.document.node(node)) or []
-        pairs = zip(names, self.facts.inputs(node), strict=False)
+        pairs = zip(names, inputs, strict=False)
         return [source for name, source in pairs if name in FORWARD_ARGUMENTS]
+
+    def _changes_places(self, inputs: Sequence[int]) -> bool:
+        """What stands first in the inputs of a gradient to a filter hangs on what stands last: it is the gradient."""
+        if len(inputs) < 3 or self.below_gradient_ops[[inputs[0], inputs[2]]].any():
+            return False
+        first, last = inputs[0], inputs[2]
+        return bool(self.facts.below(self.facts.mask([last]), self.facts.no_values)[first])
 
     @cached_property
     def _ones(self) -> tuple[tuple[int, int], ...]:

@@ -83,7 +83,40 @@ class Forward:
         facts, training = self.facts, self.training
         recorded = (facts.readers(facts.recorders) > 0) & ~training.backward & ~facts.recorders
         differentiated = training.passes.differentiated & ~training.backward
-        return self.sinks | recorded | training.passes.surely_forward | differentiated
+        return self._measured(self.sinks | recorded) | training.passes.surely_forward | differentiated
+
+    def _measured(self, ends: Mask) -> Mask:
+        """bool [n]: ``ends``; where no backward pass starts at one, also what only metrics and averages read there."""
+        facts, training = self.facts, self.training
+        flat, shapes = facts.family(FLAT), facts.family(ops.SHAPE_OPS)
+        contacts = training.passes.contacts
+        forms = np.flatnonzero(contacts & shapes).tolist()
+        contacts = contacts | facts.mask(source for node in forms for source in facts.inputs(node))
+        stop = facts.ends | training.backward | flat | shapes
+        below = facts.below(contacts & ~stop & ~facts.is_read, stop) & ~stop
+        if (below & ends).any():
+            return ends
+        beside = self._silent | (self._claimed & ~self._backward) | self._handed
+        read = (facts.readers() > 0) & (facts.readers() == facts.readers(beside))
+        return np.asarray(ends | (below & read & ~beside & self._worth_computing))
+
+    @cached_property
+    def _handed(self) -> Mask:
+        """bool [n]: sums over no axis that only metrics and averages read: how a streaming mean takes a number in."""
+        facts = self.facts
+        kept = facts.readers(self._claimed & ~(self._silent | self._backward))
+        sums = facts.family({"Sum"}) & (kept > 0) & (kept == facts.readers())
+        return facts.mask(node for node in np.flatnonzero(sums).tolist() if self._sums_nothing(node))
+
+    def _sums_nothing(self, node: int) -> bool:
+        """The axes of a sum are a constant without numbers, or ``range(0, 0)``, as TensorFlow makes for a scalar."""
+        axes = self.facts.inputs(node)[-1]
+        numbers = self.facts.inputs(axes)[1:2] if self.graph.ops[axes] == "Range" else [axes]
+        if not numbers or self.graph.ops[numbers[0]] != "Const":
+            return False
+        tensor = self.facts.document.node(numbers[0]).attr["value"].tensor
+        empty = any(size.size == 0 for size in tensor.tensor_shape.dim)
+        return empty or (numbers[0] != axes and not any(tensor.int_val) and not any(tensor.tensor_content))
 
     @cached_property
     def losses(self) -> tuple[int, ...]:
@@ -91,8 +124,8 @@ class Forward:
         if not self.training.trained.any() or not self.training.passes.seeds:
             return ()
         facts = self.facts
-        inner = facts.readers() - facts.readers(self._silent | self.backward | self._claimed)
-        ends = (inner == 0) & self.reached & self._worth_computing & ~self.backward & ~self._claimed
+        inner = facts.readers() - facts.readers(self._silent | self.backward | self._claimed | self._handed)
+        ends = (inner == 0) & self.reached & self._worth_computing & ~self.backward & ~(self._claimed | self._handed)
         flat = facts.family(FLAT)
         contacts = facts.mask(self._contacts()) | self.training.passes.differentiated
         below = facts.below(contacts & ~flat, facts.ends | self.backward | flat) & ~flat

@@ -9,11 +9,12 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from graphviewer.gui.canvas.look import ink_on
-from graphviewer.gui.canvas.signs import meaning, sign, title
+from graphviewer.gui.canvas.signs import sign, title
 from graphviewer.gui.state.session import Session
-from graphviewer.gui.state.versions import Comparison, Tab, Version
+from graphviewer.gui.state.versions import Comparison, Version
 from graphviewer.gui.style.flow import FlowLayout
 from graphviewer.gui.style.theme import CategoryColors, Theme, load_font
+from graphviewer.gui.words.legend import advice_for, explained, headline_of, uncompared
 from graphviewer.model.overlay import Overlay
 
 SWATCH = 15
@@ -36,16 +37,6 @@ def swatch(colors: CategoryColors, mark: str, size: int = SWATCH) -> QIcon:
         painter.setPen(ink_on(colors.mark))
         painter.drawText(QRectF(0, 0, size, size), Qt.AlignmentFlag.AlignCenter, mark)
     return QIcon(pixmap)
-
-
-def _advice(tab: Tab) -> str:
-    """What is missing for a tab to show roles."""
-    if isinstance(tab, Comparison) and tab.is_merged_shown:
-        return "Roles are shown side by side, not in the merged view."
-    version = tab.after if isinstance(tab, Comparison) else tab
-    if version.document.kind == "checkpoint":
-        return "A checkpoint holds variables only; its graph would say what each is for."
-    return "Choose an output to see what each node is for."
 
 
 class Chip(QToolButton):
@@ -80,9 +71,10 @@ class Legend(QWidget):
         """Rebuild the chips for the overlay that is shown, where they would be others."""
         counts, kind = self._counts(), self._session.overlay_kind
         current = self._session.current
-        advice = _advice(current) if not counts and kind == "roles" and current is not None else ""
-        note = current.diff.note if kind == "diff" and isinstance(current, Comparison) else ""
-        shown = (kind, advice, note, tuple(counts.items()), frozenset(self._session.hidden.get(kind, ())), self._theme)
+        advice = advice_for(current) if not counts and kind == "roles" and current is not None else ""
+        headline = headline_of(current) if kind == "diff" and counts and isinstance(current, Comparison) else ""
+        hidden = frozenset(self._session.hidden.get(kind, ()))
+        shown = (kind, advice, headline, tuple(counts.items()), hidden, self._theme)
         if shown == self._shown:
             return
         self._shown = shown
@@ -90,10 +82,11 @@ class Legend(QWidget):
         self._flow.clear()
         if advice:
             self._add(QLabel(advice, self, objectName="subtle"))
-        if kind == "diff" and counts:
-            headline = QLabel(_headline(counts, self._inside(), note), self, objectName="changeCount")
-            headline.setMinimumHeight(SWATCH + 7)  # of a chip: the line has one middle
-            self._add(headline)
+        if headline:
+            told = QLabel(headline, self, objectName="changeCount")
+            told.setMinimumHeight(SWATCH + 7)  # of a chip: the line has one middle
+            told.setToolTip(uncompared(current) if isinstance(current, Comparison) else "")
+            self._add(told)
         for category, count in counts.items():
             self._add(self._chip(category, count))
         self.setVisible(bool(counts or advice))
@@ -129,7 +122,7 @@ class Legend(QWidget):
         chip.setCheckable(True)
         chip.setChecked(not hidden)
         inside = self._inside().get(category, 0) if kind == "diff" else 0
-        chip.setToolTip(_explained(kind, category, count, inside, hidden=hidden))
+        chip.setToolTip(explained(kind, category, count, inside, hidden=hidden))
         chip.clicked.connect(lambda: self._toggle(category))
         return chip
 
@@ -137,22 +130,3 @@ class Legend(QWidget):
         """Hide a category, or show it again; not one of an overlay that is shown no more."""
         if not self._session.turns.awaits(self.refresh):
             self._session.toggle_category(category)
-
-
-def _headline(counts: Mapping[str, int], inside: Mapping[str, int], note: str) -> str:
-    """How many nodes of a comparison are not the same, how many of them are inside functions, what else differs."""
-    changes, in_functions = sum(counts.values()) - counts.get("unchanged", 0), sum(inside.values())
-    if not changes:
-        return f"<b>No changes</b>, {note}" if note else "<b>No changes</b>"
-    told = f"<b>{changes:,} {'change' if changes == 1 else 'changes'}</b>"
-    return f"{told}, {in_functions:,} in functions" if in_functions else told
-
-
-def _explained(kind: str, category: str, count: int, inside: int, *, hidden: bool) -> str:
-    """What a colour means, how many of its nodes are ``inside`` functions, and what a click does."""
-    nodes = "1 node" if count == 1 else f"{count:,} nodes"
-    what = meaning(kind, category)
-    where = f"\n{count - inside:,} in the graph itself, {inside:,} in functions." if inside else ""
-    return (
-        f"{title(kind, category)}{': ' + what if what else ''}{where}\nClick to {'show' if hidden else 'hide'} {nodes}."
-    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviewer.analysis.diff.values import told
 from graphviewer.gui.state.selection import AFTER, ANY, BEFORE, Selection
+from graphviewer.gui.words.legend import uncompared
 from graphviewer.gui.words.texts import escaped, link
 from graphviewer.model.overlay import role_label
 
@@ -141,7 +142,8 @@ def describe_comparison(comparison: Comparison) -> str:
     """What differs beside the nodes: signatures and functions."""
     diff = comparison.diff
     title = f"<h3>{' → '.join(map(escaped, comparison.titles))}</h3>"
-    return title + _counts(diff) + _signatures(diff.signatures) + _functions(diff.functions)
+    values = f"<p class='subtle'>{escaped(uncompared(comparison))}</p>" if diff.leaves_values_out else ""
+    return title + _counts(diff) + values + _signatures(diff.signatures) + _functions(diff.functions)
 
 
 def _counts(diff: Diff) -> str:

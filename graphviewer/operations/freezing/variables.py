@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviewer.analysis.coverage import fits
+from graphviewer.analysis.foreign_keys import ForeignKeys, full_names
 from graphviewer.analysis.prefixes import likely_prefix
 from graphviewer.analysis.variable_keys import NAMES_ONLY, Keys, Slice, Source, variable_sources
 from graphviewer.errors import OperationError
@@ -36,6 +37,11 @@ _WITHOUT_OBJECTS = (
 _OF_OBJECTS = (
     "Which value of the checkpoint is whose, a SavedModel tells of what its functions capture, as long as they are "
     "called: freeze it as it was saved, with the checkpoint that belongs to it, and do the rest after that."
+)
+
+_NOT_ITS_OWN = (
+    "The checkpoint is not the SavedModel's own, where the same keys may be of other variables, and its full names do "
+    "not tell whose value is whose either: take the SavedModel's own, or export the model with these values in it."
 )
 
 _SHADOW = re.compile(r"(.+)/[^/]*(?:ExponentialMovingAverage|(?<![A-Za-z])(?:ema|EMA)(?![A-Za-z]))[^/]*")
@@ -240,17 +246,20 @@ def _missing(
 ) -> OperationError:
     """The error that lists variables without a value, each with the nearest keys."""
     graph = document.graph
-    near = _Nearest(checkpoint.keys())
-    rows = [("variable", "looked for", "nearest keys")]
+    foreign = ForeignKeys(document, checkpoint).foreign
+    near = _Nearest(sorted(set(full_names(checkpoint).values())) if foreign else checkpoint.keys())
+    rows = [("variable", "looked for", "nearest full names" if foreign else "nearest keys")]
     for number in missing[:_LISTED]:
-        source = sources.get(number)
+        source = None if foreign else sources.get(number)
         wanted = source.key if source is not None else graph.names[number]
         rows.append((graph.names[number], wanted, ", ".join(near(wanted)) or "none"))
     more = f"\n  ... and {len(missing) - _LISTED:,} more" if len(missing) > _LISTED else ""
     shapes = {graph.names[number]: node_shape(document.node(number)) for number in missing}
     hint, shell = _missing_hints(document, shapes, checkpoint)
     saved = {number for number, source in sources.items() if source.told_by.startswith(("restored by", "saved by"))}
-    if saved and saved.isdisjoint(missing):
+    if foreign:
+        hint, shell = _NOT_ITS_OWN, _NOT_ITS_OWN
+    elif saved and saved.isdisjoint(missing):
         told = (
             "The graph's own saver does not save them, so that no checkpoint has them: feed them {}, or choose outputs "
             "that do not need them."

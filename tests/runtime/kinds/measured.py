@@ -28,7 +28,7 @@ def measured_map(part: Part) -> object:
         v1.summary.image("map", v1.cast(v1.expand_dims(found, 3), tf.uint8))
     part.minimize(v1.train.AdamOptimizer(1e-3), loss, part.step())
     part.close(loss, local=True)
-    return found
+    return found, logits
 
 
 @kind(tuned=True, resource=True, functional=True)
@@ -38,7 +38,7 @@ def confusion(part: Part) -> object:
         x = v1.placeholder(tf.float32, [None, 10])
         logits = part.dense(v1.nn.relu(part.dense(x, 16, "hidden")), 3, "last")
         probabilities = v1.nn.softmax(logits)
-    with part("training_forward"):
+    with part("metric"):
         found = v1.argmax(probabilities, 1)
     with part("loss"):
         labels = v1.placeholder(tf.int64, [None])

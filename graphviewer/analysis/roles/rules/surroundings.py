@@ -15,6 +15,9 @@ RECORDED = (
 )
 """What is done to gradients before a summary records them."""
 
+COUNTING = (frozenset({"Pack"}), frozenset({"Const", "Fill", "OnesLike"}))
+"""What counts pairs reads: the pairs, and ones."""
+
 
 @rule("summary", 50)
 def summaries(training: Training) -> Mask:
@@ -59,6 +62,19 @@ def conditions(training: Training) -> Mask:
         if not new.any():
             return looking
         looking |= new
+
+
+@rule("metric", 54)
+def confusion_matrices(training: Training) -> Mask:
+    """Counts how often two classes come together, and no layer reads it."""
+    facts, ops_of = training.facts, training.graph.ops
+    kept = facts.readers() == facts.readers(facts.ends | facts.leftovers)
+    found = []
+    for node in np.flatnonzero(facts.family({"ScatterNd"}) & kept).tolist():
+        inputs = facts.inputs(node)[:2]
+        if [ops_of[one] in family for one, family in zip(inputs, COUNTING, strict=False)] == [True, True]:
+            found += [node] if len(facts.inputs(inputs[0])) == len(set(facts.inputs(inputs[0]))) == 2 else []
+    return facts.mask(found)
 
 
 @rule("input_pipeline", 55)

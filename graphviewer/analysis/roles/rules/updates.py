@@ -22,6 +22,10 @@ AROUND_STATISTICS |= {"Cast", "Identity", "Reshape", "Sum", "Squeeze", "SquaredD
 
 STATISTIC_STEPS = 12
 
+DIVISIONS = frozenset({"Div", "DivNoNan", "RealDiv"})
+CLIPS = frozenset({"Maximum"})
+"""Keeps what is divided by above zero."""
+
 INTEGERS = frozenset({protos.DataType.INT32, protos.DataType.INT64})
 
 
@@ -155,6 +159,25 @@ def accumulators(training: Training) -> Mask:
     """Sums up values of the forward pass in {variable}."""
     facts = training.facts
     return facts.mask(write.node for write in _of_data(facts) if facts.graph.ops[write.node] in ops.ASSIGN_ADD_OPS)
+
+
+@rule("metric", 19)
+def counted(training: Training) -> Mask:
+    """Counts in {variable} what the sum of a metric is divided by."""
+    facts = training.facts
+    divisions = np.flatnonzero(facts.family(DIVISIONS)).tolist()
+    adding = [one for one in facts.writes if facts.graph.ops[one.node] in ops.ASSIGN_ADD_OPS] if divisions else []
+    summing = accumulators(training) if adding else facts.mask(())
+    sums = facts.mask(one.variable for one in adding if summing[one.node])
+    counts: set[int] = set()
+    for node in divisions:
+        above, below = facts.behind[facts.inputs(node)[:1]], facts.inputs(node)[1:2]
+        below = [source for one in below for source in (facts.inputs(one) if facts.graph.ops[one] in CLIPS else [one])]
+        counts.update(facts.behind[below].tolist() if sums[above[above != NONE]].any() else ())
+    counting = facts.mask(counts) & ~training.hyper & ~training.trained
+    return facts.mask(
+        one.node for one in adding if one.variable != NONE and counting[one.variable] and _is_constant(facts, one)
+    )
 
 
 @rule("initializer", 42)
