@@ -200,7 +200,7 @@ def _calm_line(path: Path, out: Path, result: Mapping[str, Any]) -> str:
 
 
 def _values_text(values: Mapping[str, Any] | None) -> str:
-    """``; values: model.ckpt-200 (newest of 2)``; why only where the user did not choose. A SavedModel has one anyway."""
+    """``; values: model.ckpt-200 (newest of 2)``; why only where nobody chose, nothing where a SavedModel has them."""
     if values is None or Path(values["checkpoint"]).name == _OF_SAVED_MODEL:
         return ""
     why = _CHOSEN.get(values["chosen"])
