@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QLabel
 
 from graphviewer.gui.style.theme import apply_theme, load_theme
+from tests.gui.conftest import WAIT
 from tests.gui.watchdog import LONGEST, SLOWNESS, Watchdog
 
 if TYPE_CHECKING:
@@ -35,6 +36,16 @@ class Dressings(QObject):
         return False
 
 
+def settle(window: Window, qtbot: QtBot) -> None:
+    """Wait until nothing is under way: what arrives late changes the picture, and the worker takes its share of a core."""
+
+    def is_quiet() -> bool:
+        return not (window.background.busy() or window.jobs.is_busy() or window.session.turns.busy())
+
+    qtbot.waitUntil(is_quiet, timeout=WAIT)
+    qtbot.wait(200)  # for what timers still do
+
+
 def test_that_no_widget_is_dressed_again_and_again(opened: Window, qapp: QApplication) -> None:
     seen = Dressings()
     qapp.installEventFilter(seen)
@@ -54,6 +65,7 @@ def test_that_a_theme_that_is_on_dresses_nothing(opened: Window, qapp: QApplicat
 
 
 def test_that_switching_the_theme_keeps_turns_short(opened: Window, qtbot: QtBot) -> None:
+    settle(opened, qtbot)
     for _warm in range(2):
         opened.switch_theme()
         qtbot.wait(200)
@@ -69,13 +81,13 @@ def test_that_switching_the_theme_keeps_turns_short(opened: Window, qtbot: QtBot
 
 
 def test_that_there_and_back_again_looks_the_same(opened: Window, qtbot: QtBot) -> None:
-    qtbot.wait(300)
+    settle(opened, qtbot)
     before = opened.grab().toImage()
     opened.switch_theme()
-    qtbot.wait(300)
+    settle(opened, qtbot)
     dark = opened.grab().toImage()
     opened.switch_theme()
-    qtbot.wait(300)
+    settle(opened, qtbot)
     assert opened.grab().toImage() == before
     assert dark != before
 
