@@ -37,7 +37,7 @@ class Dressings(QObject):
 
 
 def settle(window: Window, qtbot: QtBot) -> None:
-    """Wait until nothing is under way: what arrives late changes the picture, and the worker takes its share of a core."""
+    """Wait until nothing is under way: what arrives late changes the picture, and the worker takes part of a core."""
 
     def is_quiet() -> bool:
         return not (window.background.busy() or window.jobs.is_busy() or window.session.turns.busy())
