@@ -90,7 +90,7 @@ def _restored_value(text: str, nodes: Mapping[str, Any], function: str) -> Resto
 
 def constant_strings(node: Any) -> list[str]:
     """The strings of a constant; empty for what is none, or is damaged."""
-    if node is None or node.op != "Const":
+    if node is None or node.op != "Const" or "value" not in node.attr:
         return []
     try:
         values = tensor_value(node.attr["value"].tensor).ravel()

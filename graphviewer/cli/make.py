@@ -201,11 +201,17 @@ def _calm_line(path: Path, out: Path, result: Mapping[str, Any]) -> str:
 
 def _values_text(values: Mapping[str, Any] | None) -> str:
     """``; values: model.ckpt-200 (newest of 2)``; why only where nobody chose, nothing where a SavedModel has them."""
-    if values is None or Path(values["checkpoint"]).name == _OF_SAVED_MODEL:
+    prefix = Path(values["checkpoint"]) if values is not None else None
+    if values is None or prefix is None:
         return ""
+    name = prefix.name
+    if name == _OF_SAVED_MODEL:
+        if values["chosen"] != "given":
+            return ""
+        name = "/".join(prefix.absolute().parts[-3:])  # of another SavedModel, by its folder
     why = _CHOSEN.get(values["chosen"])
     chosen = f" ({why} of {number(values['of'])})" if why else ""
-    return f"; values: {clean(Path(values['checkpoint']).name)}{chosen}"
+    return f"; values: {clean(name)}{chosen}"
 
 
 freeze_verb = operation_command("freeze")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QAction, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
     QDockWidget,
@@ -41,7 +41,8 @@ from graphviewer.gui.state.session import Selection
 from graphviewer.gui.state.versions import Comparison
 from graphviewer.gui.style.theme import Theme, icon
 from graphviewer.gui.words.describe import page_style
-from graphviewer.gui.words.texts import label, readable, tip
+from graphviewer.gui.words.line import Line
+from graphviewer.gui.words.texts import label, readable
 from graphviewer.gui.work.jobs import Run
 
 if TYPE_CHECKING:
@@ -100,38 +101,6 @@ class Banner(QFrame):
     def _take_offer(self) -> None:
         self.button.hide()
         self._offer()
-
-
-class Line(QLabel):
-    """One line of text, elided where there is no room; all of it is in the tooltip."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, textFormat=Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-
-    @property
-    def shown(self) -> str:
-        """What there is room for."""
-        line = " ".join(self.text().split())
-        return self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.contentsRect().width())
-
-    def say(self, text: str) -> None:
-        """Show another text."""
-        self.setText(text)
-        self.setToolTip(tip(text) if text else "")
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            self.style().drawItemText(
-                painter,
-                self.contentsRect(),
-                middle,
-                self.palette(),
-                self.isEnabled(),
-                self.shown,
-                self.foregroundRole(),
-            )
 
 
 class Furniture:

@@ -181,7 +181,7 @@ def suggest(
     limit: int = 10,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Ranked outputs, those taken where nobody names one, and inputs for what is chosen; the JSON of ``outputs``."""
+    """Ranked outputs, the ``default`` where nobody names one, inputs for what is chosen; the JSON of ``outputs``."""
     from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs, take_outputs
 
     document = opened(path, None, progress, tags)
@@ -191,7 +191,7 @@ def suggest(
     chosen = endpoints_named(document, outputs, "outputs") or taken
     fed = suggest_inputs(document, chosen, limit) if chosen else []
     listed = [[{"name": s.name, "score": s.score, "reason": s.reason} for s in found] for found in (ranked, fed)]
-    return {"outputs": listed[0], "inputs": listed[1], "taken": list(map(str, taken))}
+    return {"outputs": listed[0], "inputs": listed[1], "default": list(map(str, taken))}
 
 
 def check(path: str, *, most: int = 5_000, progress: Progress = silent) -> dict[str, Any]:

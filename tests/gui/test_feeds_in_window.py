@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from PySide6.QtWidgets import QFileDialog, QInputDialog
 
 from graphviewer.gui.panels.feeds import FILE, MADE_UP, NUMBER, FeedRow
 from graphviewer.gui.state.session import Selection
+from graphviewer.gui.words.line import Line
 from tests.gui.conftest import WAIT
 
 if TYPE_CHECKING:
-    import pytest
     from pytestqt.qtbot import QtBot
 
     from graphviewer.gui.window import Window
@@ -53,6 +54,25 @@ def test_that_the_inputs_of_the_outputs_or_of_the_selected_node_are_listed(
     assert {row.kind.currentText() for row in rows(window).values()} == {MADE_UP}
     window.session.select(Selection("z"))
     assert "other" in rows(window)
+
+
+@pytest.mark.screen
+def test_that_a_long_name_of_an_input_is_cut_in_its_middle_and_whole_in_its_tooltip(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    name = "input/pipeline/IteratorGetNext/of/the/training/examples"
+    path = tmp_path / "long.pbtxt"
+    path.write_text(GRAPH.replace('"rate"', f'"{name}"'))
+    window.open_path(path)
+    qtbot.waitUntil(lambda: window.session.version is not None, timeout=WAIT)
+    window.session.type_endpoints("outputs", "y")
+    window.furniture.raise_panel("proof")
+    qtbot.waitUntil(lambda: name in rows(window), timeout=WAIT)
+    (line,) = (one for one in window.furniture.proof.feeds.findChildren(Line) if one.text() == name)
+    qtbot.waitUntil(line.isVisible, timeout=WAIT)
+    assert "…" in line.shown and line.shown[-1] == name[-1]
+    assert line.fontMetrics().horizontalAdvance(line.shown) <= line.width()
+    assert name in line.toolTip().replace("\u200b", "")
 
 
 def test_that_a_run_takes_files_and_numbers(window: Window, qtbot: QtBot, tmp_path: Path) -> None:

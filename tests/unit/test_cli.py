@@ -78,9 +78,9 @@ def test_that_an_unreadable_file_is_trouble_for_check_and_diff(graph, tmp_path):
 
 def test_that_outputs_are_ranked_with_reasons(graph):
     found = loaded(run("outputs", graph, "--json"))
-    assert set(found) == {"outputs", "inputs", "taken"}
+    assert set(found) == {"outputs", "inputs", "default"}
     assert set(found["outputs"][0]) == {"name", "score", "reason"}
-    assert found["taken"] == [found["outputs"][0]["name"]]
+    assert found["default"] == [found["outputs"][0]["name"]]
     assert [one["name"] for one in found["inputs"]] == ["x"]
     assert len(found["outputs"]) <= 10
     assert "prob" in run("outputs", graph).stdout

@@ -168,6 +168,12 @@ def test_that_freeze_says_which_of_several_checkpoints_it_took(steps, tmp_path):
     assert run(*steps, "--checkpoint", tmp_path / "model.ckpt-200").stdout.endswith("; values: model.ckpt-200\n")
 
 
+def test_that_freeze_names_the_folder_of_a_checkpoint_that_is_called_as_in_every_saved_model(steps, tmp_path):
+    (tmp_path / "other" / "variables").mkdir(parents=True)
+    prefix = write_bundle(tmp_path / "other" / "variables" / "variables", {"w": np.ones(2, np.float32)})
+    assert run(*steps, "--checkpoint", prefix).stdout.endswith("; values: other/variables/variables\n")
+
+
 def test_that_freeze_gives_no_reason_for_a_checkpoint_without_rivals(steps, tmp_path):
     (tmp_path / "model.ckpt-10.index").unlink()
     assert run(*steps).stdout.endswith("; values: model.ckpt-200\n")

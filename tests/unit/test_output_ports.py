@@ -4,6 +4,7 @@ import pytest
 from graphs import FLOAT, INT32, GraphBuilder
 
 from graphviewer import protos
+from graphviewer.analysis.candidates.ports import result_ports
 from graphviewer.analysis.endpoints import suggest_inputs, suggest_outputs, take_outputs
 from graphviewer.model.names import Endpoint
 from graphviewer.protos import DataType
@@ -147,3 +148,14 @@ def test_that_a_signature_with_one_port_of_a_call_does_not_hide_the_other():
     found = [one.name for one in suggest_outputs(called().document(meta))]
     assert found[:2] == ["call:1", "call"]
     assert len(found) == len(set(found))
+
+
+def test_that_looking_at_a_loop_without_a_body_adds_none_to_it():
+    """Asking protobuf for an attribute that is not there puts an empty one there, which would be saved."""
+    b = GraphBuilder()
+    b.node("x", "Placeholder", dtype=FLOAT)
+    b.node("loop", "StatelessWhile", "x")
+    document = b.document()
+    before = document.graph_def.SerializeToString(deterministic=True)
+    assert result_ports(document, document.graph.index["loop"]) == [0]
+    assert document.graph_def.SerializeToString(deterministic=True) == before

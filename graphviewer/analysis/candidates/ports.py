@@ -52,7 +52,8 @@ def result_text(document: Document, node: int, port: int, count: int) -> str:
 
 def _handed_through(definition: Any, functions: Any) -> set[int]:
     """Results of a loop that are what it was given: weights, bounds."""
-    body = functions.get(definition.attr["body"].func.name) if definition.op in ops.LOOP_CALL_OPS else None
+    is_loop = definition.op in ops.LOOP_CALL_OPS and "body" in definition.attr  # asking for what is not there makes it
+    body = functions.get(definition.attr["body"].func.name) if is_loop else None
     if body is None:
         return set()
     wrapped = {node.name: node.input[0] for node in body.node_def if node.op == "Identity" and node.input}

@@ -114,7 +114,10 @@ class Forward:
         numbers = self.facts.inputs(axes)[1:2] if self.graph.ops[axes] == "Range" else [axes]
         if not numbers or self.graph.ops[numbers[0]] != "Const":
             return False
-        tensor = self.facts.document.node(numbers[0]).attr["value"].tensor
+        attrs = self.facts.document.node(numbers[0]).attr
+        if "value" not in attrs:
+            return False
+        tensor = attrs["value"].tensor
         empty = any(size.size == 0 for size in tensor.tensor_shape.dim)
         return empty or (numbers[0] != axes and not any(tensor.int_val) and not any(tensor.tensor_content))
 

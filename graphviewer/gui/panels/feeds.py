@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from graphviewer.gui.state.versions import Version
+from graphviewer.gui.words.line import Line
 from graphviewer.gui.words.texts import tip
 from graphviewer.model.names import Endpoint, parse_input
 from graphviewer.protos import dtype_name
@@ -138,10 +139,12 @@ def _heading(one: Input) -> QWidget:
     column = QVBoxLayout(heading)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
-    for text, style in ((one.name, ""), (one.text, "subtle")):
-        label = QLabel(text, objectName=style, textFormat=Qt.TextFormat.PlainText, wordWrap=bool(style))
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        column.addWidget(label)
+    name, kind = Line(elided=Qt.TextElideMode.ElideMiddle), QLabel(one.text, objectName="subtle", wordWrap=True)
+    name.say(one.name)
+    kind.setTextFormat(Qt.TextFormat.PlainText)
+    kind.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    column.addWidget(name)
+    column.addWidget(kind)
     return heading
 
 

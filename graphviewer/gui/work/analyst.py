@@ -73,7 +73,7 @@ class Analyst(QObject):
         def done(found: Mapping[str, Any]) -> None:
             version.suggested_outputs = _suggestions(found["outputs"])
             version.suggested_inputs = _suggestions(found["inputs"])
-            version.taken_outputs = [Endpoint.parse(name) for name in found["taken"]]
+            version.taken_outputs = [Endpoint.parse(name) for name in found["default"]]
             self._session.suggestions_changed.emit()
 
         chosen = [str(one) for one in self._chosen(version, "outputs")]

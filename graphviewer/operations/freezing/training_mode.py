@@ -11,6 +11,7 @@ import numpy as np
 from graphviewer.analysis.ops import (
     BATCH_NORM_OPS,
     BRANCH_CALL_OPS,
+    LOOP_CALL_OPS,
     MERGE_OPS,
     PLACEHOLDER_OPS,
     SHAPE_OPS,
@@ -32,7 +33,6 @@ _DROPOUT_ARITHMETIC = DROPOUT_STEPS | {"Identity", "RealDiv", "Reshape"}
 _DROPOUT_LENGTH = 8
 _MOST_STEPS = 64
 """Identities and arguments between a condition and the constant that it is."""
-_LOOPS = frozenset({"StatelessWhile", "While"})
 _BRANCHES = MappingProxyType({"then_branch": True, "else_branch": False})
 """The condition with which an If calls a function."""
 
@@ -152,7 +152,7 @@ def _stays_in_a_function(document: Document, number: int) -> bool:
     graph, around = document.graph, _around(document, number)
     while around is not None and around.call >= 0:
         op, inputs = graph.ops[around.call], graph.inputs(around.call)
-        if op in _LOOPS:
+        if op in LOOP_CALL_OPS:
             return True
         if op in BRANCH_CALL_OPS and (not inputs or _constant_bool(document, inputs[0]) is None):
             return True
@@ -235,7 +235,7 @@ def _constant_bool(document: Document, number: int) -> bool | None:
     graph = document.graph
     for _ in range(_MOST_STEPS):
         around = _around(document, number)
-        if around is not None and graph.ops[number] == ARGUMENT_OP and graph.ops[around.call] in _LOOPS:
+        if around is not None and graph.ops[number] == ARGUMENT_OP and graph.ops[around.call] in LOOP_CALL_OPS:
             return None
         sources = graph.inputs(number) if graph.ops[number] == "Identity" else _given(document, number)
         if len(sources) != 1:

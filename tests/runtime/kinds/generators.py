@@ -127,18 +127,20 @@ def variational_autoencoder(part: Part) -> object:
     return image
 
 
+def frozen_features(image: tf.Tensor) -> list[tf.Tensor]:
+    """What a network with constant weights sees in an image, the same in every graph."""
+    random = np.random.default_rng(0)
+    found, x = [], image
+    for size in ((3, 4), (4, 8)):
+        weights = v1.constant(random.normal(size=[3, 3, *size]).astype(np.float32))
+        x = v1.nn.relu(v1.nn.conv2d(x, weights, strides=[1, 2, 2, 1], padding="SAME"))
+        found.append(x)
+    return found
+
+
 @kind(tuned=True)
 def style_transfer(part: Part) -> object:
     """A network that is judged by the features of another, frozen one, whose weights are constants."""
-    random = np.random.default_rng(0)
-    frozen = [random.normal(size=[3, 3, *size]).astype(np.float32) for size in ((3, 4), (4, 8))]
-
-    def features(image: tf.Tensor) -> list[tf.Tensor]:
-        found, x = [], image
-        for weights in frozen:
-            x = v1.nn.relu(v1.nn.conv2d(x, v1.constant(weights), strides=[1, 2, 2, 1], padding="SAME"))
-            found.append(x)
-        return found
 
     def gram(x: tf.Tensor) -> tf.Tensor:
         flat = v1.reshape(x, [2, -1, x.shape[-1]])
@@ -158,7 +160,7 @@ def style_transfer(part: Part) -> object:
         x = v1.nn.conv2d_transpose(x, part.variable("up", [3, 3, 4, 8]), [2, 16, 16, 4], [1, 2, 2, 1])
         image = v1.nn.tanh(part.conv(v1.nn.relu(x), 3, "last", size=9)) * 150 + 255.0 / 2
     with part("training_forward"):
-        wanted, made = features(content), features(image)
+        wanted, made = frozen_features(content), frozen_features(image)
     with part("loss"):
         content_loss = 7.5 * (2 * v1.nn.l2_loss(made[-1] - wanted[-1]) / 512)
         style_loss = 0.0

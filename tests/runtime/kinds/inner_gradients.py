@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import tensorflow as tf
 
+from kinds.generators import frozen_features
 from kinds.registry import VARIABLES, Part, kind
 
 v1 = tf.compat.v1
@@ -52,6 +52,17 @@ def _spare(part: Part, *outputs: tf.Tensor) -> None:
         variable = part.graph.get_operation_by_name(name).type in VARIABLES
         if role == "inference" and name not in names and not variable:
             part.roles[name] = "gradient" if "/gradients" in name else "loss"
+
+
+def _trained(part: Part, output: tf.Tensor) -> tf.Tensor:
+    """The outer training: ``output`` comes nearer to what is wanted of it."""
+    with part("loss"):
+        (right,) = _numbers()
+        loss = _distance(output, right)
+    _spare(part, output)
+    part.minimize(v1.train.AdamOptimizer(1e-3), loss, part.step())
+    part.close(loss)
+    return output
 
 
 @kind(tuned=False, seen=True)
@@ -174,22 +185,12 @@ def forces(part: Part) -> object:
 @kind(tuned=False)
 def painted_image(part: Part) -> object:
     """Neural style without a network: the image itself is trained, a frozen network with constant weights judges it."""
-    random = np.random.default_rng(0)
-    frozen = [random.normal(size=[3, 3, *size]).astype(np.float32) for size in ((3, 4), (4, 8))]
-
-    def features(image: tf.Tensor) -> list[tf.Tensor]:
-        found, x = [], image
-        for weights in frozen:
-            x = v1.nn.relu(v1.nn.conv2d(x, v1.constant(weights), strides=[1, 2, 2, 1], padding="SAME"))
-            found.append(x)
-        return found
-
     with part("inference"):
         image = part.variable("image", [1, 16, 16, 3])
         painted = v1.cast(v1.clip_by_value(image + 127.5, 0.0, 255.0), tf.uint8)
     with part("training_forward"):
         content = v1.placeholder(tf.float32, [1, 16, 16, 3])
-        wanted, made = features(content), features(image)
+        wanted, made = frozen_features(content), frozen_features(image)
     with part("loss"):
         flat = v1.reshape(made[0], [-1, 4])
         target = v1.placeholder(tf.float32, [4, 4])
@@ -259,13 +260,7 @@ def steps_in_a_loop(part: Part) -> object:
         state = (0, *map(v1.identity, weights))
         _, *fast = v1.while_loop(lambda number, *_: number < 3, step, state)
         output = _answer(asked, fast)
-    with part("loss"):
-        (right,) = _numbers()
-        loss = _distance(output, right)
-    _spare(part, output)
-    part.minimize(v1.train.AdamOptimizer(1e-3), loss, part.step())
-    part.close(loss)
-    return output
+    return _trained(part, output)
 
 
 @kind(tuned=False, seen=True)
@@ -280,13 +275,7 @@ def head_steps(part: Part) -> object:
         seen, wanted, asked = _numbers(3)
         (fast,) = _moved(_distance(answer(seen, weights[2]), wanted), weights[2:3])
         output = answer(asked, fast)
-    with part("loss"):
-        (right,) = _numbers()
-        loss = _distance(output, right)
-    _spare(part, output)
-    part.minimize(v1.train.AdamOptimizer(1e-3), loss, part.step())
-    part.close(loss)
-    return output
+    return _trained(part, output)
 
 
 @kind(tuned=False, seen=True)
@@ -303,13 +292,7 @@ def context_steps(part: Part) -> object:
         context = v1.zeros([2])
         (context,) = _moved(_distance(answer(seen, context), wanted), [context])
         output = answer(asked, context)
-    with part("loss"):
-        (right,) = _numbers()
-        loss = _distance(output, right)
-    _spare(part, output)
-    part.minimize(v1.train.AdamOptimizer(1e-3), loss, part.step())
-    part.close(loss)
-    return output
+    return _trained(part, output)
 
 
 @kind(tuned=False, seen=True)
