@@ -38,15 +38,16 @@ KEPT = 1_000
 CHARACTER, LABEL_MARGIN, SCOPE_MARGIN = 7.0, 16.0, 32.0
 
 
-def label_widths(scopes: Scopes) -> Floats:
+def label_widths(scopes: Scopes, first: int = 0) -> Floats:
     """Widths that labels need by their number of characters, within limits; for scopes with room for their count.
 
     Returns:
-        float64 [items].
+        float64 [items from ``first`` on].
     """
-    length = np.fromiter(map(len, scopes.labels), np.float64, len(scopes))
-    digits = np.where(scopes.is_scope, np.floor(np.log10(np.maximum(scopes.size, 1))) + 1, 0)
-    margin = np.where(scopes.is_scope, SCOPE_MARGIN, LABEL_MARGIN)
+    is_scope, size = scopes.is_scope[first:], scopes.size[first:]
+    length = np.array([len(label) for label in scopes.labels[first:]], np.float64)
+    digits = np.where(is_scope, np.floor(np.log10(np.maximum(size, 1))) + 1, 0)
+    margin = np.where(is_scope, SCOPE_MARGIN, LABEL_MARGIN)
     return np.clip(CHARACTER * (length + digits) + margin, LEAST_WIDTH, MOST_WIDTH)
 
 
@@ -141,7 +142,7 @@ class NestedLayout:
             scopes = stacked(self.scopes) if style.stacked else self.scopes
             widths = self._given
             if len(scopes) > len(self.scopes):
-                widths = np.r_[widths, label_widths(scopes)[len(widths) :]]
+                widths = np.r_[widths, label_widths(scopes, len(widths))]
             made = NestedLayout(scopes, widths, direction=style.direction, tucked=style.tucked)
             made._topologies = self._topologies
             self._styled[style] = made

@@ -162,7 +162,7 @@ def copies_rows(folder: Path, runs: int) -> Iterable[Row]:
             write_copies(path_of(folder, "MobileNetV2"), path, nodes)
             huge = nodes >= 1_000_000
             limits = opening(seconds, 150 if huge else 50, 2500 if huge else None)
-            rows = list(probe("open", path, 1 if huge else runs, f"{nodes:,} nodes", limits))
+            rows = list(probe("open", path, runs, f"{nodes:,} nodes", limits))
             medians[nodes] = rows[0].cpu_s or rows[0].median
             path.unlink()
             yield from rows
